@@ -3,6 +3,7 @@
 mod expand;
 mod editor;
 mod items;
+mod groups;
 mod check;
 mod resolve;
 mod expression;
@@ -18,7 +19,7 @@ mod constant;
 mod tests;
 
 use crate::report::Report;
-use ast::{Expression, Input, Item};
+use ast::{Expression, Input, Items};
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt;
 
@@ -28,7 +29,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let (runtime, input) = head::runtime(input, &mut report);
     let (expansion, owner) = match parse::input(input.clone(), &mut report) {
         Some(Input::Items(items)) => {
-            let owner = items.first().map(|item| item.name.unraw().to_string());
+            let owner = items.graphs.first().map(|item| item.name.unraw().to_string());
             (declared(items, editor::statements(input), &mut report), owner)
         }
         Some(Input::Expression(graph)) => {
@@ -42,23 +43,27 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 /// Graphs as items. A graph with mistakes still emits its type and every signature, so that one mistake gives one
 /// error.
-fn declared(items: Vec<Item>, statements: TokenStream, report: &mut Report) -> TokenStream {
-    let items = items::distinct(items, report);
+fn declared(mut items: Items, statements: TokenStream, report: &mut Report) -> TokenStream {
+    let groups = groups::taken(&mut items, report);
+    let items = items::distinct(items.graphs, report);
     items::endless(&items, report);
-    let graphs: Vec<_> = items
+    let (graphs, outcomes): (Vec<_>, Vec<_>) = items
         .iter()
         .map(|item| {
             let graph = resolve::resolve(item, report);
             let outcome = check::check(&graph, report);
             (graph, outcome)
         })
-        .collect();
+        .unzip();
+    groups::shapes(&groups, &graphs, report);
     let wrong = report.has_errors();
-    let expand = |(graph, outcome): &(_, _)| match wrong {
+    let expand = |(graph, outcome)| match wrong {
         true => expand::stub(graph, report),
         false => expand::graph(graph, outcome),
     };
-    expand::items(statements, graphs.iter().map(expand).collect(), report)
+    let expanded = graphs.iter().zip(&outcomes).map(expand).collect();
+    let groups = groups.iter().map(|group| expand::group(group, &graphs)).collect();
+    expand::items(statements, expanded, groups, report)
 }
 
 /// A graph as an expression. With mistakes it is still an expression of the right type.

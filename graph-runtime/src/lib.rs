@@ -180,12 +180,15 @@ pub use graph::profile::{NodeProfile, Profile};
 /// Declares CUDA graphs as types, or builds one as an expression.
 ///
 /// ```text
-/// input     = runtime? (graph* | expression)
+/// input     = runtime? ((graph | group)* | expression)
 /// runtime   = "#![crate = " path "]"                  where another crate re-exports this one
 /// graph     = attribute* visibility "graph" NAME generics? ("(" build-argument,* ")")? where-clause? "{" statement* "}"
+/// group     = attribute* visibility "group" NAME "{" field,* "}"   memory that belongs together: a struct of [`DeviceBuffer`]s
+/// field     = attribute* visibility NAME ":" "mut"? "device" shape
 /// expression = device "=>" statement*                 a `&Device`; see below
 /// build-argument = NAME ":" type                      a plain value, fixed when the graph is built
 ///           | NAME ":" "mut"? ("device" | "host") shape   memory that the graph shares
+///           | NAME ":" "[" GROUP ";" length "]"       several groups of such memory
 /// statement = attribute* visibility declaration      the visibility of its accessors and handles
 /// declaration = "host" NAME ":" shape ("," "uniform")? ";"   page-locked host memory, owned by the graph; `uniform`: the same on all ranks
 ///           | "device" NAME ":" shape ("," "uniform")? ";"   device memory, zeroed at build, kept between launches
@@ -225,7 +228,7 @@ pub use graph::profile::{NodeProfile, Profile};
 ///           | "programmatic" "(" edge ")"             between kernels: the later one starts early, and waits in its own code
 /// number    = VARIABLE (("+" | "-") literal)?         one for each loop around both nodes, from the outermost
 /// argument  = "&" place | "&" "mut" place | value      `&` also of memory that a kernel updates atomically
-/// place     = NAME ("[" index or range "]")*          two at most; columns of several rows, and ranges of params, are for copies and memsets
+/// place     = NAME ("[" index "]" "." FIELD)? ("[" index or range "]")*          two at most; columns of several rows, and ranges of params, are for copies and memsets
 /// shape     = T | "[" shape ";" length "]"            up to four dimensions; lengths may be known only at build
 /// ```
 ///
@@ -397,7 +400,7 @@ pub mod private {
     pub use crate::builder::memory::kind;
     pub use crate::driver::objects::CudaFunction;
     pub use crate::driver::types::CUgraphNode;
-    pub use crate::expansion::argument::{checked, memory_argument, rebind};
+    pub use crate::expansion::argument::{checked, memory_argument, rebind, rebind_all};
     pub use crate::expansion::assert::{
         Bounds, KernelChecks, buffer, check_atomic, check_clash, check_constant, check_dimensions, check_extent,
         check_launch, check_texture, constant, integer, overwrites, usage,
@@ -407,6 +410,7 @@ pub mod private {
     pub use crate::expansion::expression::{
         AnyTarget, HostSlot, MappedSlot, Nodes, Numbers, Slot, changing, element_of, on_device, stub,
     };
+    pub use crate::expansion::group::GroupField;
     pub use crate::expansion::interface::{BindTo, Bound, DeclaredGraph, Interface, NoGraph, graph_type};
     pub use crate::expansion::launch::{
         Instance, Lent, LentMapped, LentMut, LentSurface, LentSurfaceMut, LentTexels, SafeKernel, launch, literal,

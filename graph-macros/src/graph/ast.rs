@@ -10,16 +10,25 @@ pub(crate) use action::{
 use super::sum::Sum;
 use crate::text::plain;
 use graph_plan::{Memory, Space};
-use proc_macro2::{Delimiter, Group, Span, TokenStream};
-use quote::{ToTokens, quote};
+use proc_macro2::{Delimiter, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
 use std::fmt;
+use std::ops::Deref;
+use syn::ext::IdentExt;
 use syn::{Attribute, Expr, Generics, Ident, LitStr, Path, Token, Type, Visibility};
 
 /// The content of one `cuda_graph!`.
 #[derive(Debug)]
 pub(crate) enum Input {
-    Items(Vec<Item>),
+    Items(Items),
     Expression(Box<Expression>),
+}
+
+/// Graphs, and the groups of memory that they take.
+#[derive(Debug, Default)]
+pub(crate) struct Items {
+    pub(crate) graphs: Vec<Item>,
+    pub(crate) groups: Vec<Group>,
 }
 
 /// `&device => statements`
@@ -73,6 +82,8 @@ pub(crate) enum BuildArgument {
     Communicator { name: Ident, ty: Box<Type> },
     /// `w: device [f32; N]` or `out: mut host [f32; N]`: memory shared with others.
     Memory(Box<Resource>),
+    /// `layers: [Layer; n]`: several groups of such memory. The parser takes it for a value.
+    Group(Box<GroupArgument>),
     /// An argument that could not be parsed, which is reported.
     Unknown(Ident),
 }
@@ -82,13 +93,102 @@ impl BuildArgument {
         match self {
             BuildArgument::Value { name, .. } | BuildArgument::Communicator { name, .. } => name,
             BuildArgument::Memory(resource) => &resource.name,
+            BuildArgument::Group(group) => &group.name,
             BuildArgument::Unknown(name) => name,
         }
     }
 }
 
+/// `group Layer { q: device [f32; d], .. }`: memory that belongs together.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) attributes: Attributes,
+    pub(crate) name: Ident,
+    /// The fields, as shared memory of each group.
+    pub(crate) fields: Vec<Resource>,
+}
+
+/// `layers: [Layer; n]`
+#[derive(Debug)]
+pub(crate) struct GroupArgument {
+    pub(crate) name: Ident,
+    /// The name of the group's type.
+    pub(crate) group: Ident,
+    /// The number of groups.
+    pub(crate) length: Expr,
+    /// The fields, as memory with one more dimension, the outermost: `layers.q` has a row for each group. Each row is
+    /// memory of its own, so no range of rows is a place.
+    pub(crate) fields: Vec<Resource>,
+}
+
+impl GroupArgument {
+    /// Whether the graph may write a field.
+    pub(crate) fn is_mutable(&self) -> bool {
+        self.fields.iter().any(Resource::is_mutable)
+    }
+}
+
+/// The name of memory: `x`; of a field of a group, `layers.q`.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    /// The name of fields and variables in the expansion.
+    ident: Ident,
+    /// The argument and the field.
+    path: Option<(Ident, Ident)>,
+}
+
+impl Name {
+    /// The name of a field.
+    pub(crate) fn of_field(argument: &Ident, field: &Ident) -> Self {
+        Self {
+            ident: format_ident!("{}__{}", argument.unraw(), field.unraw(), span = argument.span()),
+            path: Some((argument.clone(), field.clone())),
+        }
+    }
+
+    /// The name that closures which borrow the memory have for it: that of the field.
+    pub(crate) fn short(&self) -> &Ident {
+        self.path.as_ref().map_or(&self.ident, |(_, field)| field)
+    }
+
+    /// The argument and the field, if it is the name of a field.
+    pub(crate) fn path(&self) -> Option<&(Ident, Ident)> {
+        self.path.as_ref()
+    }
+}
+
+impl From<Ident> for Name {
+    fn from(ident: Ident) -> Self {
+        Self { ident, path: None }
+    }
+}
+
+/// The name in expansions. Messages show the path.
+impl Deref for Name {
+    type Target = Ident;
+
+    fn deref(&self) -> &Ident {
+        &self.ident
+    }
+}
+
+impl ToTokens for Name {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.ident.to_tokens(tokens);
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some((argument, field)) => write!(f, "{argument}.{field}"),
+            None => self.ident.fmt(f),
+        }
+    }
+}
+
 /// `#[..]` before a graph or a statement, and its visibility.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Attributes {
     /// The visibility of the graph's type, or of the methods that are made for the statement.
     pub(crate) visibility: Option<Visibility>,
@@ -103,7 +203,7 @@ pub(crate) struct Attributes {
 }
 
 /// The attributes of nodes, each with the span of its name.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct NodeAttributes {
     /// `#[priority(n)]`
     pub(crate) priority: Option<(Span, Expr)>,
@@ -188,13 +288,13 @@ impl Statement {
 
 /// `host x: shape;`, `device`, `scratch`, `mapped` or `array x: shape;`, `constant x: shape = "name";` or
 /// `rng x = seed, draws n;`, or memory that comes from outside.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Resource {
     pub(crate) attributes: Attributes,
     /// The span of the keyword; for shared memory with `mut`, of that word.
     pub(crate) keyword: Span,
     pub(crate) kind: ResourceKind,
-    pub(crate) name: Ident,
+    pub(crate) name: Name,
     /// The shape; for an `rng`, the shape of the state that a kernel gets.
     pub(crate) shape: Shape,
     /// Seed and draws of an `rng`.
@@ -206,7 +306,7 @@ pub(crate) struct Resource {
 }
 
 /// Seed and draws of an `rng`, which follow its name.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Random {
     pub(crate) seed: Expr,
     /// The number of random numbers that each thread draws at each use.
@@ -234,12 +334,17 @@ impl Resource {
             attributes,
             keyword,
             kind,
-            name,
+            name: name.into(),
             shape,
             random: None,
             symbol: None,
             uniform: None,
         }
+    }
+
+    /// Whether it is a field of a group: each row of its outermost dimension is memory of its own.
+    pub(crate) fn is_field(&self) -> bool {
+        self.name.path().is_some()
     }
 
     /// Whether it is a local that is moved into an expression.
@@ -310,9 +415,9 @@ pub(crate) struct For {
 /// A resource or a part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    pub(crate) name: Ident,
+    pub(crate) name: Name,
     /// Empty for the whole resource, else one part for each of the outermost dimensions, at most two. `[..]` is listed
-    /// only if another part follows it.
+    /// only if another part follows it. The first part of a field, `layers[i].q`, is the index of the group.
     pub(crate) parts: Vec<Part>,
     /// The last token.
     pub(crate) end: Span,
@@ -391,7 +496,7 @@ impl fmt::Display for Part {
 }
 
 /// `T` or `[shape; length]`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Shape {
     /// The innermost type.
     pub(crate) element: Type,
@@ -425,7 +530,7 @@ impl Shape {
     fn nested(&self, skip: usize) -> TokenStream {
         let dimensions = self.lengths.iter().zip(&self.brackets).skip(skip).rev();
         dimensions.fold(self.element.to_token_stream(), |inner, (length, span)| {
-            let mut group = Group::new(Delimiter::Bracket, quote!(#inner; #length));
+            let mut group = proc_macro2::Group::new(Delimiter::Bracket, quote!(#inner; #length));
             group.set_span(*span);
             group.to_token_stream()
         })

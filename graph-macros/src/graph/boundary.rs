@@ -66,11 +66,22 @@ fn is_fragment(token: &TokenTree) -> bool {
         && first.is_none_or(|first| matches!(first, TokenTree::Ident(word) if word == "pub"))
 }
 
-/// Whether `graph Name` begins here. Attributes and visibility come before it.
-pub(crate) fn starts_graph(tokens: impl IntoIterator<Item = TokenTree>) -> bool {
+/// An item of the macro.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Declared {
+    Graph,
+    Group,
+}
+
+/// The item that begins here, by `graph Name` or `group Name`. Attributes and visibility come before it.
+pub(crate) fn starts_declared(tokens: impl IntoIterator<Item = TokenTree>) -> Option<Declared> {
     let mut tokens = tokens.into_iter();
-    matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "graph")
-        && matches!(tokens.next(), Some(TokenTree::Ident(name)) if is_name(&name))
+    let declared = match tokens.next()? {
+        TokenTree::Ident(word) if word == "graph" => Declared::Graph,
+        TokenTree::Ident(word) if word == "group" => Declared::Group,
+        _ => return None,
+    };
+    matches!(tokens.next()?, TokenTree::Ident(name) if is_name(&name)).then_some(declared)
 }
 
 /// Whether the word is not a keyword of Rust.

@@ -17,7 +17,7 @@ mod tokens;
 #[cfg(test)]
 mod view_tests;
 
-use super::boundary::starts_graph;
+use super::boundary::{Declared, starts_declared};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use std::env;
@@ -89,7 +89,8 @@ pub(super) fn statements(input: TokenStream) -> TokenStream {
         return TokenStream::new();
     }
     let input: Vec<TokenTree> = input.into_iter().collect();
-    let starts = (0..input.len()).filter(|&start| starts_graph(input[start..].iter().cloned()));
+    let is_graph = |&start: &usize| starts_declared(input[start..].iter().cloned()) == Some(Declared::Graph);
+    let starts = (0..input.len()).filter(is_graph);
     starts.filter_map(|start| item(&input[start + 1..])).collect()
 }
 
@@ -118,7 +119,7 @@ pub(super) fn expression(input: TokenStream) -> TokenStream {
 
 /// `Name<..>(..) where .. { .. }` as a function in an `impl` of the type.
 fn item(input: &[TokenTree]) -> Option<TokenStream> {
-    let next = (1..input.len()).find(|&index| starts_graph(input[index..].iter().cloned()));
+    let next = (1..input.len()).find(|&index| starts_declared(input[index..].iter().cloned()).is_some());
     let input = &input[..next.unwrap_or(input.len())];
     let end = input.iter().rposition(|token| is_group(token, Delimiter::Brace))?;
     let (name, head) = input[..end].split_first()?;

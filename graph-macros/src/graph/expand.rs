@@ -27,6 +27,7 @@ mod atomic;
 mod extent;
 mod handle;
 mod alias;
+mod group;
 mod part;
 mod rng;
 mod interface;
@@ -41,6 +42,7 @@ mod names;
 
 pub(crate) use expression::{expression, seen as seen_expression, stub as stub_expression};
 
+use super::ast::Group;
 use super::editor;
 use super::resolve::Graph;
 use crate::report::Report;
@@ -65,7 +67,12 @@ pub(crate) struct Expansion {
 
 /// The items of all graphs, and the messages about them. The statements that editors see come first, so that the rest
 /// of the expansion never moves them.
-pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report: &Report) -> TokenStream {
+pub(crate) fn items(
+    statements: TokenStream,
+    mut graphs: Vec<Expansion>,
+    groups: Vec<TokenStream>,
+    report: &Report,
+) -> TokenStream {
     let messages = match report.has_errors() {
         true => report.tokens(),
         false => report.warnings(|block| editor::items(TokenStream::new(), block, TokenStream::new())),
@@ -79,7 +86,12 @@ pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report:
         let (items, types) = (editor::items(graph.seen, graph.compiled, graph.methods), graph.types);
         quote!(#items #types)
     });
-    quote!(#(#items)* #messages)
+    quote!(#(#items)* #(#groups)* #messages)
+}
+
+/// The type of a group, whether or not the graphs that take it have mistakes.
+pub(crate) fn group(group: &Group, graphs: &[Graph<'_>]) -> TokenStream {
+    group::declaration(group, graphs)
 }
 
 /// Expands a graph without mistakes.
@@ -126,14 +138,16 @@ pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
 fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let children = alias::children_aliased(graph);
     let methods = interface::methods(graph, &handle::handles(graph, bodies), bodies);
+    let groups = group::methods(graph, bodies);
     let nodes = (!graph.is_expression()).then(|| handle::nodes(graph, bodies));
-    quote!(#children #methods #nodes)
+    quote!(#children #methods #groups #nodes)
 }
 
 /// The types beside which all else is. `drawing` is documentation.
 fn types(graph: &Graph<'_>, drawing: Option<TokenStream>) -> TokenStream {
     let (types, nodes) = (interface::types(graph, drawing), handle::nodes_type(graph));
-    quote!(#types #nodes)
+    let groups = group::types(graph);
+    quote!(#types #nodes #groups)
 }
 
 /// The methods that differ for editors and for rustc, without their bodies.

@@ -59,8 +59,13 @@ fn walk(statements: &[Statement], declared: &mut HashSet<String>, places: &mut V
             NodeKind::Call => Space::Host,
             _ => Space::Device,
         };
-        let mentioned = node.action.places().into_iter().map(|place| Mentioned {
-            name: place.name.clone(),
+        let whole = node
+            .action
+            .places()
+            .into_iter()
+            .filter(|place| place.name.path().is_none());
+        let mentioned = whole.map(|place| Mentioned {
+            name: Ident::clone(&place.name),
             space,
         });
         places.extend(mentioned);

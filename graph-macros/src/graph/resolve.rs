@@ -15,7 +15,7 @@ pub(crate) use loops::Loop;
 pub(crate) use scalar::{Scalar, Value, added, added_scalars, bounds, expressions, mentioned, params, scalars};
 pub(crate) use updates::Updates;
 
-use super::ast::{Attributes, Dependency, Form, Item, Node, Param, Place, Resource};
+use super::ast::{Attributes, Dependency, Form, GroupArgument, Item, Node, Param, Place, Resource};
 use super::constant::{Variables, mentions};
 use super::sum::Sum;
 use crate::report::Report;
@@ -34,6 +34,8 @@ pub(crate) struct Graph<'a> {
     pub(crate) params: Vec<&'a Param>,
     /// Build arguments that are plain values.
     pub(crate) values: Vec<Value<'a>>,
+    /// Build arguments that are groups. Their fields are resources.
+    pub(crate) groups: Vec<&'a GroupArgument>,
     pub(crate) nodes: Vec<&'a Node>,
     /// The loops, as in the draft.
     pub(crate) loops: Vec<Loop<'a>>,
@@ -60,6 +62,7 @@ pub(crate) enum Entity {
     Resource(usize),
     Param(usize),
     Value(usize),
+    Group(usize),
     Node(usize),
     /// The variable of one or several loops.
     Variable,
@@ -123,6 +126,11 @@ impl Graph<'_> {
         last.map_or(0, |last| last + 1)
     }
 
+    /// As [`Graph::variable_lengths`], without the dimension that counts the groups.
+    pub(crate) fn variable_lengths_of_row(&self, field: &Resource) -> usize {
+        self.variable_lengths(field).saturating_sub(1)
+    }
+
     /// Whether the value of a length is known only when the graph is built.
     pub(crate) fn is_variable(&self, length: &Expr) -> bool {
         !matches!(length, Expr::Lit(_)) && self.variables().mentioned(length.to_token_stream())
@@ -169,6 +177,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         resources: Vec::new(),
         params: Vec::new(),
         values: Vec::new(),
+        groups: Vec::new(),
         nodes: Vec::new(),
         loops: Vec::new(),
         nameless: Vec::new(),

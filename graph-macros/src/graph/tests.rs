@@ -5,7 +5,7 @@ mod promise;
 mod syntax;
 
 use super::ast::Input;
-use super::{check, expand, parse, resolve};
+use super::{check, expand, groups, parse, resolve};
 use crate::report::Report;
 
 /// The messages for a graph's body, in source order.
@@ -15,11 +15,13 @@ fn messages(body: &str) -> Vec<String> {
 
 fn item_messages(text: &str) -> Vec<String> {
     let mut report = Report::default();
-    if let Some(Input::Items(items)) = parse::input(text.parse().unwrap(), &mut report)
-        && let [item] = &items[..]
-    {
-        let graph = resolve::resolve(item, &mut report);
-        check::check(&graph, &mut report);
+    if let Some(Input::Items(mut items)) = parse::input(text.parse().unwrap(), &mut report) {
+        let groups = groups::taken(&mut items, &mut report);
+        if let [item] = &items.graphs[..] {
+            let graph = resolve::resolve(item, &mut report);
+            check::check(&graph, &mut report);
+            groups::shapes(&groups, &[graph], &mut report);
+        }
     }
     report.messages()
 }
@@ -55,7 +57,7 @@ fn the_sample_is_right() {
 }
 
 /// Graphs without a mistake. (Those with one are in `ui-tests/cases/`.)
-const RIGHT: [&str; 17] = [
+const RIGHT: [&str; 18] = [
     // The order of declarations carries no meaning.
     "graph Test { memcpy down = data -> out after up; memcpy up = input -> data;
          host out: f32; device data: f32; host input: f32; }",
@@ -68,6 +70,12 @@ const RIGHT: [&str; 17] = [
          memset d = x[4..] <- 0.0; }",
     "graph Test { device x: [f32; 8]; memset a = x[..N] <- 0.0; memset b = x[N..] <- 0.0; }",
     "graph Test { device x: [f32; 8]; memset a = x[..N / 2] <- 0.0; memset b = x[N / 2..] <- 0.0; }",
+    // So are the fields of different groups, and different fields.
+    "group Layer { q: mut device [f32; 4], k: mut device [[f32; d]; 2] }
+     graph Test(n: usize, d: usize, layers: [Layer; n], others: [Layer; 2]) {
+         each i in 0..n { memset a = layers[i].q <- 1.0; memset b = layers[i].k[1] <- 1.0; memset k = layers[i].k[0] <- 1.0; }
+         each i in 1..n { memset c = layers[i - 1].q <- 2.0 after a; }
+         memset d1 = others[0].q <- 0.0; memset e = others[1].q[2..] <- 0.0; memset q = others[1].q[..2] <- 0.0; }",
     // Ranges may end at the length, or begin there.
     "graph Test { device x: [f32; 8]; memset a = x[8..] <- 0.0; memset b = x[..8] <- 0.0; }",
     // rustc compares shapes of const generics.

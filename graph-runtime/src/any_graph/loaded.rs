@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::driver::CudaStream;
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
+use crate::graph::change::rebind::Rebound;
 use crate::kernel::mapped::Word;
 use crate::kernel::module::Module;
 use crate::memory::MappedHost;
@@ -208,9 +209,11 @@ impl Loaded {
         self.check_bound(index, &memory)?;
         if let Some(built) = &mut self.built {
             let span = built.places[index];
-            built
-                .graph
-                .rebind_memory(span, memory.clone(), (NO_LENGTHS, NO_LENGTHS))?;
+            built.graph.rebind_memory([Rebound {
+                span,
+                memory: memory.clone(),
+                lengths: (NO_LENGTHS, NO_LENGTHS),
+            }])?;
         }
         self.bound[index] = Some(memory);
         Ok(())

@@ -3,11 +3,13 @@
 use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
+use crate::graph::change::rebind::Rebound;
 use crate::memory::{DeviceBuffer, HostBuffer, SharedHost};
 use crate::ownership::block::SharedMemory;
 use crate::shape::place::{OnDevice, OnHost, Place};
 use crate::shape::same_shape::{SameShape, difference};
 use crate::shape::{Extent, Lengths};
+use std::borrow::Cow;
 
 /// Seals the traits of memory arguments, so that only handles whose shape fits are arguments. (Using a place is sound
 /// since the shape in its type is right.)
@@ -99,7 +101,7 @@ fn passed<B: ?Sized + SameShape<S>, S: ?Sized>(memory: SharedMemory) -> sealed::
 /// Declares memory that a graph takes when it is built. `build` fails if its length does not match `S`.
 pub fn memory_argument<S: ?Sized + Extent, M>(
     builder: &mut GraphBuilder,
-    name: &'static str,
+    name: impl Into<Cow<'static, str>>,
     memory: impl sealed::Share<S, M>,
     mutable: bool,
 ) -> Place<S, M> {
@@ -117,8 +119,25 @@ pub fn memory_argument<S: ?Sized + Extent, M>(
 /// # Errors
 /// As [`Graph::rebind`].
 pub fn rebind<S: ?Sized, M>(graph: &mut Graph, place: &Place<S, M>, memory: impl sealed::Share<S, M>) -> Result<()> {
+    rebind_all(graph, [rebound(place, memory)])
+}
+
+/// Replaces several pieces of shared memory together: all, or none.
+///
+/// # Errors
+/// As [`Graph::rebind`].
+pub fn rebind_all<const N: usize>(graph: &mut Graph, memory: [Rebound; N]) -> Result<()> {
+    graph.rebind_memory(memory)
+}
+
+/// Other memory for a place, whose type fits.
+pub(super) fn rebound<S: ?Sized, M>(place: &Place<S, M>, memory: impl sealed::Share<S, M>) -> Rebound {
     let argument = memory.memory();
     let has = argument.differs.map_or(argument.lengths, |(has, _)| has);
     let expected = argument.differs.map_or(place.lengths, |(_, expected)| expected);
-    graph.rebind_memory(place.span, argument.memory, (has, expected))
+    Rebound {
+        span: place.span,
+        memory: argument.memory,
+        lengths: (has, expected),
+    }
 }

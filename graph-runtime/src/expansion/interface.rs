@@ -196,8 +196,12 @@ impl Interface {
             };
             index += 1;
             if needed && !contains(names, name) {
-                let template =
-                    "node `{0}` does not bind `{1}` of `{2}` [signature]\nhelp: add `{1}: ..` to its bindings";
+                let template = if is_field(name) {
+                    "node `{0}`: `{2}` takes groups of memory, as `{1}`, so it is no child of another graph [signature]\n\
+                     help: let `{2}` take the memory of one group as arguments of its own"
+                } else {
+                    "node `{0}` does not bind `{1}` of `{2}` [signature]\nhelp: add `{1}: ..` to its bindings"
+                };
                 panic!("{}", Text::filled(template, &[node, name, self.graph]).as_str());
             }
         }
@@ -264,6 +268,18 @@ const fn contains(names: &[&str], name: &str) -> bool {
     let mut index = 0;
     while index < names.len() {
         if same(names[index], name) {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+/// Whether the name is that of a field of groups, `layers.q`.
+const fn is_field(name: &str) -> bool {
+    let mut index = 0;
+    while index < name.len() {
+        if name.as_bytes()[index] == b'.' {
             return true;
         }
         index += 1;

@@ -6,6 +6,7 @@ pub(crate) mod interface;
 pub(crate) mod node_target;
 pub(crate) mod declare;
 pub(crate) mod update;
+pub(crate) mod group;
 pub(crate) mod argument;
 pub(crate) mod passed;
 pub(crate) mod assert;

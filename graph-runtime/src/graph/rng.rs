@@ -17,6 +17,7 @@ pub(crate) mod kernels;
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
+use crate::graph::change::rebind::Rebound;
 use crate::graph::change::update::update;
 use crate::graph::rng::kernels::States;
 use crate::in_flight::lock::Lock;
@@ -331,7 +332,11 @@ impl RngHandle<'_> {
             });
         };
         update(self.graph, "generator", |update| {
-            update.rebind_memory(place.span, generator.memory(), (NO_LENGTHS, NO_LENGTHS))?;
+            update.rebind_memory(Rebound {
+                span: place.span,
+                memory: generator.memory(),
+                lengths: (NO_LENGTHS, NO_LENGTHS),
+            })?;
             update.batch.begin_random(index, Beginning::Shared(generator.clone()));
             Ok(())
         })

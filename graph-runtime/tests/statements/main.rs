@@ -18,6 +18,7 @@ mod files_mutated;
 mod finite;
 mod graphed;
 mod graphs;
+mod groups;
 mod host_nodes;
 mod host_statements;
 mod integers;

@@ -131,7 +131,7 @@ impl ToTokens for Function {
 }
 
 /// Launch dimensions: an integer expression, or a literal tuple of one to three.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Extent {
     /// As written.
     pub(crate) whole: Expr,

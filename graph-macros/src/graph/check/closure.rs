@@ -13,7 +13,7 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
     let mut found = Names::default();
     let mut given = Vec::new();
     match &node.action {
-        Action::Call(call) => given.extend(call.parameters.iter().map(|parameter| &parameter.place.name)),
+        Action::Call(call) => given.extend(call.parameters.iter().map(|parameter| parameter.place.name.short())),
         Action::Library(library) => {
             found.bound.insert(&library.handle);
             found.bound.extend(&library.after);
@@ -51,7 +51,10 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
             }
             (Some(Entity::Resource(_)), 2..) => of_several(node, name),
             (Some(Entity::Resource(_)), 1) => continue,
-            (Some(Entity::Node(_) | Entity::Value(_) | Entity::Variable | Entity::Broken) | None, _) => continue,
+            (
+                Some(Entity::Node(_) | Entity::Value(_) | Entity::Group(_) | Entity::Variable | Entity::Broken) | None,
+                _,
+            ) => continue,
         };
         if reported.insert(name) {
             report.push(name.span(), &diagnostic);
@@ -62,7 +65,7 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
 /// The name of the memory that a closure borrows. (Memory that is passed by value is reported elsewhere.)
 fn named(argument: &Argument) -> Option<&Ident> {
     match argument {
-        Argument::Borrow { place, .. } => Some(&place.name),
+        Argument::Borrow { place, .. } => Some(place.name.short()),
         Argument::Value(value) => match &**value {
             Expr::Path(path) => path.path.get_ident(),
             _ => None,

@@ -50,6 +50,11 @@ fn names(graph: &Graph<'_>, value: &Expr, report: &mut Report) {
             Some(Entity::Resource(_)) => of_memory(name),
             Some(Entity::Node(_)) => error(Code::Syntax, format!("`{name}` is a node, which has no value"))
                 .help("a node leaves what it computes in memory that later nodes borrow"),
+            Some(Entity::Group(_)) => error(
+                Code::Syntax,
+                format!("`{name}` is a group of memory, which has no value"),
+            )
+            .help(format!("lend a field of it to a kernel: `&{name}[i].x`")),
             Some(Entity::Param(_) | Entity::Value(_) | Entity::Variable | Entity::Broken) | None => continue,
         };
         reported.push(name);

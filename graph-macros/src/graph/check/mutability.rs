@@ -21,6 +21,8 @@ pub(super) fn arguments(graph: &Graph<'_>, report: &mut Report) {
                 report.push_between(start, place.end, &written(graph, resource, access, mode));
             }
             // Nodes that may update it atomically may need it.
+            // Another graph may write the field of a group.
+            None if resource.is_field() => {}
             None if graph.needless_updates(index).is_some_and(|updates| updates.is_empty()) => {
                 report.push(resource.keyword, &needless(resource));
             }
@@ -39,9 +41,14 @@ pub(in crate::graph) fn written(graph: &Graph<'_>, resource: &Resource, access: 
     };
     let verb = mode.verb();
     let message = format!("node `{node}` {verb} `{name}`, which is shared without `mut`");
+    // A field is declared in its group.
+    let (declared, short) = match resource.is_field() {
+        true => (resource.keyword, name.short()),
+        false => (name.span(), &**name),
+    };
     error(Code::Access, message)
-        .note(format!("`{name}` is declared {}", on_line(name.span())))
-        .help(format!("declare it `{name}: mut {space} ..`"))
+        .note(format!("`{name}` is declared {}", on_line(declared)))
+        .help(format!("declare it `{short}: mut {space} ..`"))
 }
 
 /// The warning about an argument that is `mut` although nothing writes it.

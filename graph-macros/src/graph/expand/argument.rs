@@ -1,7 +1,7 @@
 //! Build arguments: the parameters of `build` besides the device, and the values that the graph keeps.
 
 use super::shape::Shape;
-use crate::graph::ast::{BuildArgument, Resource};
+use crate::graph::ast::{BuildArgument, GroupArgument, Resource};
 use crate::graph::resolve::{Graph, Scalar, Value, params, scalars};
 use graph_plan::Space;
 use proc_macro2::{Ident, TokenStream};
@@ -16,6 +16,10 @@ pub(super) fn parameters(graph: &Graph<'_>) -> TokenStream {
         BuildArgument::Memory(memory) => {
             let (name, ty) = (&memory.name, argument_type(graph, memory));
             quote!(, #name: #ty)
+        }
+        BuildArgument::Group(argument) => {
+            let GroupArgument { name, group, .. } = &**argument;
+            quote!(, #name: impl ::core::convert::AsRef<[#group]>)
         }
         BuildArgument::Unknown(_) => quote!(, _: impl ::core::marker::Sized),
     };
@@ -56,9 +60,30 @@ pub(super) fn bound(graph: &Graph<'_>, builder: &Ident, bound: &Ident) -> TokenS
                 );
             }
         }
+        BuildArgument::Group(argument) => bound_group(graph, argument, builder, bound),
         BuildArgument::Unknown(_) => TokenStream::new(),
     };
     graph.item.arguments.iter().map(bind).collect()
+}
+
+/// Binds the fields of groups.
+fn bound_group(graph: &Graph<'_>, argument: &GroupArgument, builder: &Ident, bound: &Ident) -> TokenStream {
+    let (name, group) = (&argument.name, &argument.group);
+    let fields = argument.fields.iter().filter_map(|field| {
+        let (shape, mutable, variable) = (Shape::of(graph, field), field.is_mutable(), &field.name);
+        let (argument, field) = field.name.path()?;
+        let text = [argument.to_string(), field.to_string()];
+        Some(quote! {
+            #bound.#variable = ::core::option::Option::Some(__p::GroupField::<#shape, __g::OnDevice>::declared::<#group>(
+                &mut #builder,
+                (#(#text),*),
+                ::core::convert::AsRef::<[#group]>::as_ref(&#name),
+                |group| &group.#field,
+                #mutable,
+            ));
+        })
+    });
+    fields.collect()
 }
 
 /// The plain values that nodes mention together with a param: setters need these again.

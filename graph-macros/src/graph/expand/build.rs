@@ -93,7 +93,7 @@ fn told(graph: &Graph<'_>, builder: &Ident) -> Option<TokenStream> {
             Some(quote!((#text, &#name)))
         }
         BuildArgument::Value { .. } | BuildArgument::Communicator { .. } => None,
-        BuildArgument::Memory(_) | BuildArgument::Unknown(_) => None,
+        BuildArgument::Memory(_) | BuildArgument::Group(_) | BuildArgument::Unknown(_) => None,
     });
     let told: Vec<TokenStream> = told.collect();
     (!told.is_empty()).then(|| quote!(__p::Declare::arguments(&mut #builder, &[#(#told),*]);))
@@ -102,5 +102,5 @@ fn told(graph: &Graph<'_>, builder: &Ident) -> Option<TokenStream> {
 /// Whether the graph takes memory when it is built.
 fn has_memory(graph: &Graph<'_>) -> bool {
     let mut arguments = graph.item.arguments.iter();
-    arguments.any(|argument| matches!(argument, BuildArgument::Memory(_)))
+    arguments.any(|argument| matches!(argument, BuildArgument::Memory(_) | BuildArgument::Group(_)))
 }

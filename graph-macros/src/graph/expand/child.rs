@@ -74,7 +74,7 @@ fn fill(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenSt
 /// The communicator that a binding is: `world` or `&world`.
 fn communicator<'a>(graph: &Graph<'_>, argument: &'a Argument) -> Option<&'a Ident> {
     let name = match argument {
-        Argument::Borrow { place, .. } if place.parts.is_empty() => Some(&place.name),
+        Argument::Borrow { place, .. } if place.parts.is_empty() => Some(&*place.name),
         Argument::Borrow { .. } => None,
         Argument::Value(value) => match &**value {
             Expr::Path(path) => path.path.get_ident(),

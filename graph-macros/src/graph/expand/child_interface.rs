@@ -174,7 +174,10 @@ pub(super) fn bound(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         let (visibility, name, ty) = (slot.visibility(graph), slot.name, &slot.ty);
         quote!(#visibility #name: ::core::option::Option<#ty>,)
     });
-    let setters = slots.iter().map(|slot| setter(graph, slot, bodies));
+    // Only `build` binds fields of groups.
+    let is_field = |slot: &&Slot<'_>| matches!(slot.kind, Kind::Memory(_, resource) if resource.is_field());
+    let settable = slots.iter().filter(|slot| !is_field(slot));
+    let setters = settable.map(|slot| setter(graph, slot, bodies));
     quote! {
         #[doc(hidden)]
         pub struct __Bound #parameters #condition { #(#fields)* #marker }
@@ -202,7 +205,12 @@ fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStre
     for slot in slots {
         let name = slot.name.unraw().to_string();
         match slot.kind {
-            Kind::Memory(index, _) => {
+            Kind::Memory(index, resource) => {
+                let name = if resource.is_field() {
+                    resource.name.to_string()
+                } else {
+                    name
+                };
                 // A graph with mistakes may have kernels that do not exist.
                 let usage = match bodies {
                     Bodies::Real => atomic::usage(graph, index),
@@ -348,7 +356,7 @@ fn declare(
     let target = builder.to_token_stream();
     let scalars = take_scalars(graph, &bound, &builder);
     let resources = graph.resources.iter().map(|resource| {
-        let bindable = slots.iter().any(|slot| *slot.name == resource.name);
+        let bindable = slots.iter().any(|slot| *slot.name == *resource.name);
         let bound = bindable.then(|| bound.clone());
         resource::declare(graph, resource, &target, bound.as_ref())
     });
@@ -408,7 +416,7 @@ fn update(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodie
     let places = resources_of(graph, &changing).map(|resource| {
         let (place, name, field) = (local(&resource.name), resource.name.to_string(), &resource.name);
         let found = match Shape::of(graph, resource) {
-            _ if slots.iter().any(|slot| *slot.name == resource.name) => {
+            _ if slots.iter().any(|slot| *slot.name == *resource.name) => {
                 return quote!(let #place = __p::Interface::bound(#bound.#field, #update, #name)?;);
             }
             _ if resource.random.is_some() => quote!(own_rng),

@@ -146,7 +146,7 @@ fn move_in(resource: &Resource, builder: &TokenStream) -> TokenStream {
 
 /// The name of the `Moved` that was made of a local: the local's name, with a span at which no message is reported.
 fn made(resource: &Resource) -> Ident {
-    let mut name = resource.name.clone();
+    let mut name = Ident::clone(&resource.name);
     name.set_span(Span::call_site().resolved_at(name.span()));
     name
 }

@@ -123,7 +123,7 @@ pub(super) fn types(graph: &Graph<'_>, drawing: Option<TokenStream>) -> TokenStr
 /// bodies have spans of the user's. `handles` are the methods that return handles of nodes.
 pub(super) fn methods(graph: &Graph<'_>, handles: &TokenStream, bodies: Bodies) -> TokenStream {
     let (common, memory) = (common(bodies), memory_method(graph, bodies));
-    let resources = graph.resources.iter();
+    let resources = graph.resources.iter().filter(|resource| !resource.is_field());
     let resources = resources.map(|resource| resource_methods(graph, resource, bodies));
     let methods = implementation(graph, quote!(#common #memory #(#resources)* #handles));
     let (debug, any_graph) = (debug(graph, bodies), any_graph(graph, bodies));

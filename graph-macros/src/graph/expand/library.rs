@@ -85,7 +85,7 @@ fn arguments(graph: &Graph<'_>, arguments: &[Argument]) -> TokenStream {
 /// name of the closure's parameter.
 fn names(arguments: &[Argument], parameter: &Ident) -> TokenStream {
     let name = |argument: &Argument| match argument {
-        Argument::Borrow { place, .. } => Some(place.name.clone()),
+        Argument::Borrow { place, .. } => Some(place.name.short().clone()),
         Argument::Value(_) => None,
     };
     let all: Vec<Option<Ident>> = arguments.iter().map(name).collect();

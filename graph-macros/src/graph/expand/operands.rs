@@ -44,11 +44,11 @@ pub(super) fn call(
     quote!(Self::#function(#target, #(#places,)* #(#values,)* #(#variables,)* #loaded)?;)
 }
 
-/// A resource's place, as an argument. Places are `Copy`; random numbers are cloned.
+/// A resource's place, as an argument. Places are `Copy`; random numbers and fields of groups are cloned.
 pub(super) fn handed(resource: &Resource, place: TokenStream) -> TokenStream {
-    match resource.random {
-        Some(_) => quote!(::core::clone::Clone::clone(&#place)),
-        None => place,
+    match resource.random.is_some() || resource.is_field() {
+        true => quote!(::core::clone::Clone::clone(&#place)),
+        false => place,
     }
 }
 

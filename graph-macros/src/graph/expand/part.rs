@@ -121,6 +121,9 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenSt
         let place = quote_spanned!(span=> __g::Place);
         let range = range(graph, resource, dimension, part);
         selected = match (part, range) {
+            (Part::Index(index), _) if dimension == 0 && resource.is_field() => {
+                quote_spanned!(span=> __p::GroupField::at(&#selected, #index)?)
+            }
             (Part::Index(index), _) => quote_spanned!(span=> #place::row(&#selected, #index)),
             (_, Some(range)) => match length(graph, &range) {
                 Some(length) => {

@@ -1,5 +1,6 @@
 //! Declarations of resources, and the initial values of params, in the function that declares a graph.
 
+use super::checked::checked;
 use super::names::local;
 use super::rng;
 use super::shape::Shape;
@@ -7,6 +8,7 @@ use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
+use syn::Expr;
 
 /// The declaration of a resource, whose place becomes a local variable. `builder` is a `&mut GraphBuilder`; `bound` is
 /// the struct of bound values, if the resource can be bound.
@@ -43,7 +45,18 @@ pub(super) fn declare(
                 Shape::Table { .. } => quote!(require_lengths),
                 Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => quote!(require_len),
             };
-            let required = length.map(|length| quote!(#builder.#require(&#place #length);));
+            let of_field = resource.is_field();
+            let borrowed = (!of_field).then(|| quote!(&)); // the places of a field are borrowed already
+            let required = length.map(|length| quote!(#builder.#require(#borrowed #place #length);));
+            if let (true, Some(groups)) = (of_field, resource.shape.lengths.first()) {
+                return of_groups(
+                    graph,
+                    resource,
+                    groups,
+                    quote!(__p::Interface::bound(#bound, #builder, #name)?),
+                    required,
+                );
+            }
             quote! {
                 let #place = __p::Interface::bound(#bound, #builder, #name)?;
                 #required
@@ -60,6 +73,23 @@ pub(super) fn declare(
                 #uniform
             }
         }
+    }
+}
+
+/// The declaration of a field of groups. `required` compares the lengths of the place of one group.
+fn of_groups(
+    graph: &Graph<'_>,
+    field: &Resource,
+    groups: &Expr,
+    given: TokenStream,
+    required: Option<TokenStream>,
+) -> TokenStream {
+    let (place, groups) = (local(&field.name), checked(graph, groups));
+    let required = required.map(|required| quote!(for #place in __p::GroupField::places(&#place) { #required }));
+    quote! {
+        let #place = #given;
+        __p::GroupField::require(&#place, #groups)?;
+        #required
     }
 }
 

@@ -26,13 +26,12 @@ impl<'a> Shape<'a> {
             return Shape::Inferred;
         }
         let (shape, dimensions) = (&resource.shape, graph.variable_lengths(resource));
-        if dimensions == 0 {
-            return Shape::Fixed(shape.to_token_stream());
-        }
-        match (shape.inner(dimensions), shape.lengths.get(..dimensions)) {
+        // The first dimension of a field counts the groups.
+        let first = usize::from(resource.is_field());
+        match (shape.inner(dimensions), shape.lengths.get(first..dimensions)) {
             (Some(row), Some([length])) => Shape::Dynamic { row, length },
             (Some(element), Some(lengths @ [_, _, ..])) => Shape::Table { element, lengths },
-            _ => Shape::Fixed(shape.to_token_stream()),
+            _ => Shape::Fixed(shape.inner(first).unwrap_or_else(|| shape.to_token_stream())),
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> (TokenStream, 
     let (launches, allowed) = (launches(graph), allowed(graph));
     let found = declared.iter().map(|(_, resource, symbol)| {
         let tokens = exists(graph, resource, symbol, &launches);
-        (&resource.name, symbol.span(), tokens)
+        (&*resource.name, symbol.span(), tokens)
     });
     let races = races(graph, outcome, &declared, &launches);
     for (number, (name, span, tokens)) in found.chain(races).enumerate() {

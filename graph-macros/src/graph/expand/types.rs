@@ -115,6 +115,9 @@ pub(super) fn place_type_at(graph: &Graph<'_>, resource: &Resource, runtime: &To
     }
     let shape = Shape::of(graph, resource).at(runtime);
     let memory = place_kind(resource.memory());
+    if resource.is_field() {
+        return quote!(#runtime::private::GroupField<#shape, #runtime::#memory>);
+    }
     quote!(#runtime::Place<#shape, #runtime::#memory>)
 }
 

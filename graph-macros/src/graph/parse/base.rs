@@ -119,9 +119,9 @@ pub(super) fn starts_statement(input: ParseStream<'_>) -> bool {
     boundary::starts_statement(ahead(input))
 }
 
-/// Whether a graph begins here, after its attributes and visibility.
-pub(super) fn starts_graph(input: ParseStream<'_>) -> bool {
-    boundary::starts_graph(ahead(input))
+/// Whether a graph or a group begins here, after its attributes and visibility.
+pub(super) fn starts_declared(input: ParseStream<'_>) -> bool {
+    boundary::starts_declared(ahead(input)).is_some()
 }
 
 /// The next tokens, without consuming them.

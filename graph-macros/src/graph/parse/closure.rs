@@ -44,7 +44,7 @@ fn parameter(input: ParseStream<'_>) -> syn::Result<CallParameter> {
     let name: Ident = input.parse().map_err(borrow)?;
     let place = Place {
         end: name.span(),
-        name,
+        name: name.into(),
         parts: Vec::new(),
     };
     Ok(CallParameter { and, mutable, place })

@@ -1,10 +1,10 @@
 //! The two forms of a graph: items, and an expression that locals are moved into.
 
 use super::Context;
-use super::base::{expected, stands_at, starts_graph, starts_statement};
-use super::item::item;
+use super::base::{expected, stands_at, starts_declared, starts_statement};
+use super::item::{Declared, item};
 use super::statement::{after_auto, statements};
-use crate::graph::ast::{Expression, Input, Item};
+use crate::graph::ast::{Expression, Input, Items};
 use crate::span::last_span;
 use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
@@ -17,13 +17,14 @@ pub(super) fn parse(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::R
     items(input, context).map(Input::Items)
 }
 
-/// One graph or more. After a graph whose head cannot be parsed, parsing goes on at the next graph.
-fn items(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Vec<Item>> {
-    let mut items = Vec::new();
+/// One graph or more, and groups. After one whose head cannot be parsed, parsing goes on at the next.
+fn items(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Items> {
+    let mut items = Items::default();
     loop {
         let start = input.span();
         match item(input, context) {
-            Ok(item) => items.push(item),
+            Ok(Declared::Graph(graph)) => items.graphs.push(*graph),
+            Ok(Declared::Group(group)) => items.groups.push(*group),
             Err(error) => {
                 context.report.syn(&error);
                 let mut first = stands_at(input, start);
@@ -40,7 +41,7 @@ fn items(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Vec<I
 }
 
 fn starts_item(input: ParseStream<'_>) -> bool {
-    input.peek(Token![#]) || input.peek(Token![pub]) || starts_graph(input)
+    input.peek(Token![#]) || input.peek(Token![pub]) || starts_declared(input)
 }
 
 /// Whether the text begins as no item can, or has a `=>` before the first `;`.

@@ -4,16 +4,23 @@ use super::Context;
 use super::attribute::{attributes, misplaced};
 use super::base::{comma_or_end, expected, refuse, require, take};
 use super::statement::{after_auto, inner_attribute, statements};
-use crate::graph::ast::{Attributes, BuildArgument, Form, Item, Resource, ResourceKind};
+use crate::graph::ast::{Attributes, BuildArgument, Form, Group, Item, Resource, ResourceKind};
 use crate::graph::keyword::Keyword;
-use graph_plan::{NodeKind, Space};
+use crate::report::error;
+use graph_plan::{Code, NodeKind, Space};
 use proc_macro2::TokenTree;
 use quote::format_ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Generics, Ident, Token, Type, braced, parenthesized};
 
-pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Item> {
+/// An item of the macro.
+pub(super) enum Declared {
+    Graph(Box<Item>),
+    Group(Box<Group>),
+}
+
+pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Declared> {
     if input.peek(Token![#]) && input.peek2(Token![!]) {
         let message = match inner_attribute(&input.fork()) {
             Ok((word, _)) if word == "after" => "expected a graph: `#![after(auto)]` is the first line in its braces",
@@ -29,10 +36,18 @@ pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Re
         .peek(Ident::peek_any)
         .then(|| input.call(Ident::parse_any))
         .transpose()?;
-    if keyword.as_ref().is_none_or(|keyword| keyword != "graph") {
-        let span = keyword.map_or_else(|| input.span(), |keyword| keyword.span());
-        return Err(expected(span, "a declaration such as `pub graph Name { .. }`"));
+    match keyword {
+        Some(keyword) if keyword == "graph" => graph(input, attributes, context).map(Box::new).map(Declared::Graph),
+        Some(keyword) if keyword == "group" => group(input, attributes, context).map(Box::new).map(Declared::Group),
+        keyword => {
+            let span = keyword.map_or_else(|| input.span(), |keyword| keyword.span());
+            Err(expected(span, "a declaration such as `pub graph Name { .. }`"))
+        }
     }
+}
+
+/// `Name<generics>(arguments) where .. { statements }`
+fn graph(input: ParseStream<'_>, attributes: Attributes, context: &mut Context<'_>) -> syn::Result<Item> {
     let name: Ident = take(input, "a name after `graph`")?;
     let mut generics: Generics = input.parse()?;
     let arguments = if input.peek(syn::token::Paren) {
@@ -57,6 +72,75 @@ pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Re
         unparsed: std::mem::take(&mut context.unparsed),
         kernels: std::mem::take(&mut context.kernels),
     })
+}
+
+/// `Name { norm: device [f32; d], kv: mut device [f32; d], .. }`. A field that cannot be parsed is reported, and the
+/// next one is parsed.
+fn group(input: ParseStream<'_>, attributes: Attributes, context: &mut Context<'_>) -> syn::Result<Group> {
+    let name: Ident = take(input, "a name after `group`")?;
+    refuse(
+        input,
+        input.peek(Token![<]),
+        "`{ .. }`: a group has no generics; the lengths of its fields are constants and build arguments of the graphs that take it",
+    )?;
+    require(
+        input,
+        input.peek(syn::token::Brace),
+        format_args!("`{{ .. }}`: the fields of the group, as in `group {name} {{ q: device [f32; 64] }}`"),
+    )?;
+    let content;
+    let braces = braced!(content in input);
+    if content.is_empty() {
+        return Err(expected(braces.span.join(), "a field such as `q: device [f32; 64]`"));
+    }
+    let mut fields: Vec<Resource> = Vec::new();
+    while !content.is_empty() {
+        match field(&content, context) {
+            Ok(field) => match fields.iter().find(|earlier| *earlier.name == *field.name) {
+                Some(_) => {
+                    let message = format!("the field `{}` is declared twice", field.name);
+                    let diagnostic = error(Code::DuplicateName, message).help("choose another name");
+                    context.report.push(field.name.span(), &diagnostic);
+                }
+                None => fields.push(field),
+            },
+            Err(error) => {
+                context.report.syn(&error);
+                while !content.is_empty() && !content.peek(Token![,]) {
+                    content.parse::<TokenTree>()?;
+                }
+            }
+        }
+        content.parse::<Option<Token![,]>>()?;
+    }
+    Ok(Group {
+        attributes,
+        name,
+        fields,
+    })
+}
+
+/// `norm: device [f32; d]` or `kv: mut device [f32; d]`
+fn field(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Resource> {
+    let attributes = attributes(input, context.report)?;
+    let name: Ident = take(input, "a field such as `q: device [f32; 64]`")?;
+    take::<Token![:]>(input, format_args!("`: device shape` after `{name}`"))?;
+    let mutable: Option<Token![mut]> = input.parse()?;
+    require(
+        input,
+        space(input) == Some(Space::Device),
+        "`device` or `mut device` and a shape: a group has device memory",
+    )?;
+    let keyword: Ident = input.parse()?;
+    refuse(input, input.peek(Token![mut]), "a shape: `mut` stands before `device`")?;
+    let kind = ResourceKind::Shared {
+        space: Space::Device,
+        mutable: mutable.is_some(),
+    };
+    let span = mutable.map_or(keyword.span(), |mutable| mutable.span);
+    let field = Resource::new(attributes, span, kind, name, input.parse()?);
+    comma_or_end(input, "`,` after the field")?;
+    Ok(field)
 }
 
 /// `(n: usize, w: device [f32; N])`. An argument that cannot be parsed is reported, and the next one is parsed.

@@ -1,7 +1,7 @@
 //! Shapes, and places in them.
 
 use super::base::{expected, refuse, require, take};
-use crate::graph::ast::{Part, Place, Range, Shape};
+use crate::graph::ast::{Name, Part, Place, Range, Shape};
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::{Expr, ExprRange, Ident, RangeLimits, Token, bracketed};
@@ -22,7 +22,16 @@ impl Parse for Place {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let name: Ident = take(input, "the name of a resource")?;
         let (mut parts, mut end) = (Vec::new(), name.span());
-        while input.peek(syn::token::Bracket) {
+        let mut name = Name::from(name);
+        loop {
+            if !parts.is_empty() && input.peek(Token![.]) && !input.peek(Token![..]) {
+                let field: Ident = field(input, &name, &parts)?;
+                end = field.span();
+                name = Name::of_field(&name, &field);
+            }
+            if !input.peek(syn::token::Bracket) {
+                break;
+            }
             if parts.len() == MAX_PARTS {
                 return Err(syn::Error::new(
                     input.span(),
@@ -41,6 +50,23 @@ impl Parse for Place {
         }
         Ok(Place { name, parts, end })
     }
+}
+
+/// `.field` after `name` and these parts: that of one element of a group.
+fn field(input: ParseStream<'_>, name: &Name, parts: &[Part]) -> syn::Result<Ident> {
+    let dot: Token![.] = input.parse()?;
+    let field: Ident = take(input, format_args!("the name of a field after `{name}[..].`"))?;
+    let message = match parts {
+        _ if name.path().is_some() => "a field of a group is memory, which has no fields".to_owned(),
+        [Part::Index(_)] => return Ok(field),
+        [Part::Range(_)] => {
+            format!(
+                "expected an index before the field, as in `{name}[i].{field}`: the memory of several groups lies apart"
+            )
+        }
+        _ => format!("expected one index before the field, as in `{name}[i].{field}`"),
+    };
+    Err(syn::Error::new(dot.span, message))
 }
 
 /// `[index]` or `[range]`, and the closing bracket.

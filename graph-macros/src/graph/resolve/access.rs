@@ -1,11 +1,11 @@
 //! The accesses of nodes to memory.
 
 use super::{Entity, Graph, communicators, order, rng, scalar};
-use crate::graph::ast::{Action, Argument, CallParameter, Child, Launch, Move, Node, Part, Place, Range};
+use crate::graph::ast::{Action, Argument, CallParameter, Child, Launch, Move, Name, Node, Part, Place, Range};
 use crate::graph::constant::mentions;
 use crate::report::{Report, error};
 use crate::span::line;
-use graph_plan::{Affine, Bound, Code, Memory, Mode, NodeKind, Region};
+use graph_plan::{Affine, Bound, Code, Diagnostic, Memory, Mode, NodeKind, Region};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::{Expr, Path};
@@ -163,6 +163,13 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
                 _ => format!("params are passed by value: `{name}` without `&`"),
             },
         ),
+        Some(Entity::Group(group)) => (
+            format!("`{name}` is a group of memory, of which a node takes one field"),
+            match graph.groups[group].fields.first().and_then(|field| field.name.path()) {
+                Some((argument, field)) => format!("name a field, as in `{argument}[i].{field}`"),
+                None => "name a field".to_owned(),
+            },
+        ),
         Some(Entity::Variable) => (
             format!(
                 "`{name}` is the variable of {}, not a resource",
@@ -170,6 +177,12 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
             ),
             format!("it is passed by value: `{name} as u32` without `&`"),
         ),
+        None if name.path().is_some() => {
+            if let Some(mistake) = unknown_field(graph, name) {
+                report.push_between(name.span(), place.end, &mistake);
+            }
+            return;
+        }
         None => {
             let resources = graph.resources.iter().map(|resource| resource.name.to_string());
             let unknown = error(Code::UnknownResource, format!("no resource is named `{name}`"));
@@ -181,6 +194,39 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         }
     };
     report.push(name.span(), &error(Code::UnknownResource, message).help(help));
+}
+
+/// The mistake of a field that is none; `None` if another mistake explains it.
+fn unknown_field(graph: &Graph<'_>, name: &Name) -> Option<Diagnostic> {
+    let (argument, field) = name.path()?;
+    let unknown = |message: String| error(Code::UnknownResource, message);
+    let declare = format!(
+        "declare `group Layer {{ {field}: device [f32; 64] }}` beside the graph, and `{argument}: [Layer; n]` as its argument"
+    );
+    Some(match graph.entity(argument) {
+        Some(Entity::Broken) => return None,
+        Some(Entity::Group(group)) => {
+            let group = graph.groups[group];
+            let fields = group.fields.iter().filter_map(|field| field.name.path());
+            let fields: Vec<String> = fields.map(|(_, field)| field.to_string()).collect();
+            let message = format!("the group `{}` has no field `{field}`", group.group);
+            order::suggest(unknown(message), field, &fields)
+        }
+        Some(Entity::Value(_)) => unknown(format!(
+            "`{argument}` is a plain value, and no group of memory, so it has no field `{field}`"
+        ))
+        .help(declare),
+        Some(_) => unknown(format!(
+            "`{argument}` is no group of memory, so it has no field `{field}`"
+        ))
+        .help(declare),
+        None if graph.is_expression() => unknown(format!("no group is named `{argument}`"))
+            .note("groups are arguments of graphs that are items; an expression moves whole buffers")
+            .help(format!(
+                "name the buffer by a local of its own, or declare `graph Name({argument}: [Layer; n]) {{ .. }}`"
+            )),
+        None => unknown(format!("no group is named `{argument}`")).help(declare),
+    })
 }
 
 /// The mode of an access that is written as one of this mode: kernels and children access mapped memory as such.

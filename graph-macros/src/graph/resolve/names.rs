@@ -3,7 +3,7 @@
 use super::loops::{self, Around};
 use super::owner::{Declared, Owner, Owners, enter};
 use super::{Entity, Graph, Value};
-use crate::graph::ast::{BuildArgument, Item, Node, Resource, ResourceKind, Statement};
+use crate::graph::ast::{BuildArgument, GroupArgument, Item, Node, Resource, ResourceKind, Statement};
 use crate::graph::constant::value;
 use crate::report::{Report, error};
 use crate::text::plain;
@@ -70,6 +70,7 @@ fn arguments<'a>(graph: &mut Graph<'a>, owners: &mut Owners<'a>, report: &mut Re
         let declared = Declared::new(argument.name(), "build argument");
         let accessors = match argument {
             BuildArgument::Memory(resource) => accessors(resource),
+            BuildArgument::Group(group) => accessors_of_group(group),
             BuildArgument::Value { .. } | BuildArgument::Communicator { .. } | BuildArgument::Unknown(_) => Vec::new(),
         };
         let clash = enter(owners, declared, accessors, report);
@@ -81,6 +82,14 @@ fn arguments<'a>(graph: &mut Graph<'a>, owners: &mut Owners<'a>, report: &mut Re
                 graph.value(name, ty)
             }
             BuildArgument::Memory(resource) => graph.memory(resource),
+            BuildArgument::Group(group) => {
+                for field in &group.fields {
+                    let resource = graph.memory(field);
+                    graph.name(&field.name, resource);
+                }
+                graph.groups.push(group);
+                Entity::Group(graph.groups.len() - 1)
+            }
             BuildArgument::Unknown(_) => Entity::Broken,
         };
         graph.name(argument.name(), entity);
@@ -181,6 +190,16 @@ impl<'a> Graph<'a> {
             *known = Entity::Broken;
         }
     }
+}
+
+/// The names of the accessors of an argument of groups, other than its own name.
+fn accessors_of_group(group: &GroupArgument) -> Vec<String> {
+    let name = group.name.unraw();
+    let mut accessors = vec![format!("rebind_{name}")];
+    if group.is_mutable() {
+        accessors.push(format!("{name}_mut"));
+    }
+    accessors
 }
 
 /// The names of the accessors of memory, other than its own name.

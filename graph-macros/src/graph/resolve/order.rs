@@ -32,7 +32,7 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
                 }
             }
             Some(Entity::Broken) => {}
-            Some(Entity::Resource(_) | Entity::Param(_) | Entity::Value(_) | Entity::Variable) => {
+            Some(Entity::Resource(_) | Entity::Param(_) | Entity::Value(_) | Entity::Group(_) | Entity::Variable) => {
                 let message = format!("`{name}` is no node, so `{}` cannot run after it", node.name);
                 report.push(
                     name.span(),

@@ -20,7 +20,9 @@ fn parsed(text: &str) -> (Option<Input>, Vec<String>) {
 /// A graph that is in the grammar.
 fn item(text: &str) -> Item {
     match parsed(text) {
-        (Some(Input::Items(mut items)), messages) if messages.is_empty() && items.len() == 1 => items.remove(0),
+        (Some(Input::Items(mut items)), messages) if messages.is_empty() && items.graphs.len() == 1 => {
+            items.graphs.remove(0)
+        }
         (input, messages) => panic!("{text}: {messages:?}, {input:?}"),
     }
 }
@@ -30,7 +32,7 @@ fn items(input: Option<Input>) -> Vec<Item> {
     let Some(Input::Items(items)) = input else {
         panic!("{input:?}")
     };
-    items
+    items.graphs
 }
 
 /// The statements of a body that is in the grammar.

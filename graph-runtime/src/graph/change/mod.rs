@@ -2,7 +2,7 @@
 
 pub(crate) mod edit;
 mod update_copy;
-mod rebind;
+pub(crate) mod rebind;
 pub(crate) mod direct_param;
 pub(crate) mod update;
 mod commit;

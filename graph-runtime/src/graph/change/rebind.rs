@@ -40,16 +40,20 @@ impl Graph {
         update(self, MEMORY, |update| update.rebind(place, buffer))
     }
 
-    /// Rebinds memory whose type fits the place. `lengths` are the lengths of the memory and of the place that their
-    /// types do not tell. They are compared here, and so are the sizes.
-    pub(crate) fn rebind_memory(
-        &mut self,
-        span: Span,
-        memory: SharedMemory,
-        lengths: (Lengths, Lengths),
-    ) -> Result<()> {
-        update(self, MEMORY, |update| update.rebind_memory(span, memory, lengths))
+    /// Rebinds memory whose types fit the places: all, or none. Lengths and sizes are compared here.
+    pub(crate) fn rebind_memory(&mut self, all: impl IntoIterator<Item = Rebound>) -> Result<()> {
+        update(self, MEMORY, |update| {
+            all.into_iter().try_for_each(|rebound| update.rebind_memory(rebound))
+        })
     }
+}
+
+/// Other memory for a place.
+pub struct Rebound {
+    pub(crate) span: Span,
+    pub(crate) memory: SharedMemory,
+    /// The lengths of the memory and of the place that their types do not tell.
+    pub(crate) lengths: (Lengths, Lengths),
 }
 
 /// The name of rebinding in messages.
@@ -63,16 +67,16 @@ impl Update<'_> {
     pub fn rebind<B: Shareable>(&mut self, place: &Place<B::Shape, B::Memory>, buffer: &B) -> Result<()> {
         let memory = SharedMemory::of(buffer);
         let lengths = (*memory.lengths(), place.lengths);
-        self.rebind_memory(place.span, memory, lengths)
+        self.rebind_memory(Rebound {
+            span: place.span,
+            memory,
+            lengths,
+        })
     }
 
-    /// As [`Graph::rebind_memory`].
-    pub(in crate::graph) fn rebind_memory(
-        &mut self,
-        span: Span,
-        memory: SharedMemory,
-        lengths: (Lengths, Lengths),
-    ) -> Result<()> {
+    /// As [`Graph::rebind_memory`], for one place.
+    pub(in crate::graph) fn rebind_memory(&mut self, rebound: Rebound) -> Result<()> {
+        let Rebound { span, memory, lengths } = rebound;
         check_alone(self.graph, span, &memory, lengths)?;
         self.batch.rebind(span.resource, memory);
         Ok(())
@@ -97,8 +101,12 @@ mod tests {
         let text = "graph `Half`: an update of `memory` failed half-way; update `memory` again before launching";
         assert_eq!(graph.launch().unwrap_err().to_string(), text);
         let other = device.alloc_slice::<f32>(4)?;
-        let (shorter, lengths) = (SharedMemory::of(&other.rows(1..)?), (place.lengths, place.lengths));
-        assert!(graph.rebind_memory(place.span, shorter, lengths).is_err());
+        let shorter = Rebound {
+            span: place.span,
+            memory: SharedMemory::of(&other.rows(1..)?),
+            lengths: (place.lengths, place.lengths),
+        };
+        assert!(graph.rebind_memory([shorter]).is_err());
         assert_eq!(graph.launch().unwrap_err().to_string(), text);
         graph.rebind(&place, &data)?;
         graph.launch()?;

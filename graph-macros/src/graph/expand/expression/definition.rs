@@ -66,7 +66,7 @@ fn new(graph: &Graph<'_>) -> TokenStream {
         quote!(#name: #ty)
     });
     let children = children(graph).map(expression_child);
-    let fields = graph.resources.iter().map(|resource| &resource.name);
+    let fields = graph.resources.iter().map(|resource| &*resource.name);
     let fields = fields.chain(graph.params.iter().map(|param| &param.name));
     let nodes = nodes_field(graph);
     let nodes_value = nodes
@@ -136,7 +136,7 @@ fn parts(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         .copied()
         .filter(|resource| resource.is_moved())
         .collect();
-    let fields: Vec<&Ident> = moved.iter().map(|resource| &resource.name).collect();
+    let fields: Vec<&Ident> = moved.iter().map(|resource| &*resource.name).collect();
     let types: Vec<Ident> = moved.iter().map(|resource| resource_type(graph, resource)).collect();
     let name = format_ident!("{}Parts", graph.item.name);
     let body = bodies.of(quote! {

@@ -92,6 +92,7 @@ fn build_arguments() {
             BuildArgument::Value { name, ty } => format!("{name}: {}", text(ty)),
             BuildArgument::Communicator { name, ty } => format!("{name}: communicator {}", text(ty)),
             BuildArgument::Unknown(name) => format!("{name}: ?"),
+            BuildArgument::Group(group) => format!("{}: {} groups", group.name, text(&group.length)),
             BuildArgument::Memory(memory) => {
                 format!("{}: {:?} of {}", memory.name, memory.kind, memory.shape.lengths.len())
             }
