@@ -151,6 +151,14 @@ impl Name {
         self.path.as_ref().map_or(&self.ident, |(_, field)| field)
     }
 
+    /// The memory that a part of the outermost dimension selects, `x[2]` or `layers[2].q`; the part has its brackets.
+    pub(crate) fn with_part(&self, part: &str) -> String {
+        match &self.path {
+            Some((argument, field)) => format!("{argument}{part}.{field}"),
+            None => format!("{}{part}", self.ident),
+        }
+    }
+
     /// The argument and the field, if it is the name of a field.
     pub(crate) fn path(&self) -> Option<&(Ident, Ident)> {
         self.path.as_ref()

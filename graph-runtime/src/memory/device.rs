@@ -6,7 +6,8 @@ use crate::in_flight::uses::Terms;
 use crate::ownership::block::Piece;
 use crate::ownership::device_memory::KernelMemory;
 use crate::shape::place::{OnDevice, Place, Selected, select};
-use crate::shape::table::{Table, unpadded};
+use crate::shape::rows::Tabular;
+use crate::shape::table::{Table, bytes_of, padded, unpadded};
 use crate::shape::{ArrayOf, Element, Lengths};
 use std::marker::PhantomData;
 
@@ -208,6 +209,36 @@ impl<T: Element> DeviceBuffer<[T]> {
             ));
         }
         Ok(DeviceBuffer::of(self.piece.clone()))
+    }
+
+    /// Returns a handle to the same memory as a table of these lengths, outermost first: a tensor of a checkpoint has
+    /// the dimensions that its header says.
+    ///
+    /// ```
+    /// use graph_runtime::Device;
+    ///
+    /// let arena = Device::emulator().alloc_slice::<u8>(4096)?;
+    /// let matrix = arena.rows(..512)?.cast::<f32>()?.table([8, 16])?;
+    /// assert_eq!(matrix.lengths(), [8, 16]);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if a table of these lengths has more or fewer elements.
+    pub fn table<const D: usize>(&self, lengths: [usize; D]) -> Result<DeviceBuffer<Table<T, D>>>
+    where
+        Table<T, D>: Tabular,
+    {
+        if bytes_of::<T>(&lengths) != self.bytes() {
+            return Err(Error::Unsupported {
+                site: Site::buffer(),
+                message: "has more or fewer elements than a table of these lengths",
+            });
+        }
+        Ok(DeviceBuffer::of(Piece {
+            lengths: padded(lengths),
+            ..self.piece.clone()
+        }))
     }
 
     /// The number of elements.

@@ -176,9 +176,10 @@ fn build_compares_the_layers_with_the_declaration() {
 cuda_graph! {
     group Pair { left: device [u32; WIDTH], pub(self) right: mut device [u32; WIDTH] }
 
-    /// Two arguments of one group, constants as lengths, in a `while` and by literals.
-    graph Pairs(old: [Pair; 2], new: [Pair; 2]) {
-        device more: u32;
+    /// Two arguments of one group, constants as lengths, in a `while` and by literals; a part that a param chooses.
+    graph Pairs<const N: usize>(old: [Pair; N], new: [Pair; 2]) {
+        device more:  u32;
+        param  count: usize = 1;
 
         memset go = more <- 1;
         while copy = more {
@@ -186,7 +187,7 @@ cuda_graph! {
             memcpy high = old[1].left[1..3] -> new[1].right[..2];
             memset stop = more <- 0 after low, high;
         } after go;
-        memset last = old[1].right <- 9;
+        memset last = old[1].right[..count] <- 9;
     }
 }
 
@@ -202,16 +203,38 @@ fn groups_have_constant_lengths_too() {
     let (old, new): (Vec<Pair>, [Pair; 2]) = (vec![pair(), pair()], [pair(), pair()]);
     old[0].left.copy_from(&[1, 2, 3, 4]).unwrap();
     old[1].left.copy_from(&[5, 6, 7, 8]).unwrap();
-    let mut graph = Pairs::build(&device, &old[..], &new).unwrap();
+    let mut graph = Pairs::<2>::build(&device, &old[..], &new).unwrap();
     graph.launch().unwrap();
     let right: &DeviceBuffer<[u32; 4]> = &new[1].right;
     assert_eq!(*right.read().unwrap(), [6, 7, 0, 0]);
     assert_eq!(*new[0].right.read().unwrap(), [1, 2, 3, 4]);
-    assert_eq!(*graph.old(1).right().unwrap().read().unwrap(), [9; 4]);
-    let names: Vec<_> = Pairs::PLAN
+    assert_eq!(*graph.old(1).right().unwrap().read().unwrap(), [9, 0, 0, 0]);
+    graph.set_count(3).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(*graph.old(1).right().unwrap().read().unwrap(), [9, 9, 9, 0]);
+    has(refused(graph.set_count(5)), &["[out-of-bounds]", "`old[_].right`"]);
+    let names: Vec<_> = Pairs::<2>::PLAN
         .resources
         .iter()
         .map(|resource| resource.name.clone())
         .collect();
     assert_eq!(names, ["old.left", "old.right", "new.left", "new.right", "more"]);
+}
+
+/// The memory of an engine: an arena of bytes, of which a checkpoint says what is where.
+#[test]
+fn tensors_of_an_arena_are_bound_as_they_are() {
+    let device = device();
+    let arena = device.alloc_slice::<u8>(3 * 256).unwrap();
+    let (all, mut tied) = (layers(&device), Vec::new());
+    for (index, layer) in all.iter().enumerate() {
+        let q = arena.rows(256 * index..256 * index + 64).unwrap();
+        let q = q.cast::<f32>().unwrap();
+        refused(q.table([3, 8])).says("has more or fewer elements than a table");
+        let q = q.table([2, 8]).unwrap();
+        q.copy_from(&layer.q.read_vec().unwrap()).unwrap();
+        tied.push(Layer { q, ..layer.clone() });
+    }
+    let mut graph = Decode::build(&device, 3, 8, 2, tied).unwrap();
+    assert_eq!(sum(&mut graph), 66.0);
 }

@@ -104,9 +104,13 @@ fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option
         if found.is_some() {
             return found;
         }
-        name += &match part {
+        let text = match part {
             Part::Index(_) => part.to_string(),
             Part::Range(_) => "[_]".to_owned(),
+        };
+        name = match dimension {
+            0 => place.name.with_part(&text),
+            _ => name + &text,
         };
     }
     None

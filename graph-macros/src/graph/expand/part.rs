@@ -298,7 +298,10 @@ fn bounds_assertion(
 
 /// The memory from which the part of this dimension is selected, in messages.
 pub(super) fn memory(place: &Place, dimension: usize) -> String {
-    place.name.to_string() + ["", "[_]"][dimension.min(1)]
+    match dimension {
+        0 => place.name.to_string(),
+        _ => place.name.with_part("[_]"),
+    }
 }
 
 /// The variable with the place of the whole resource.
