@@ -70,6 +70,11 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// Goes on at byte `position`, where a token begins. Lines are counted from there on.
+    pub(crate) fn skip_to(&mut self, position: usize) {
+        self.position = position;
+    }
+
     /// The text from a token on.
     pub(crate) fn text_from(&self, token: Token<'a>) -> &'a str {
         &self.text[token.start..]

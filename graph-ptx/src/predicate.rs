@@ -20,6 +20,15 @@
 //!    succeeded; and the loads of the one that succeeded were before its exchange.
 //! 3. *The ticket is undecided again* when the kernel ends: each block counts itself after its exchange, and the last
 //!    one of the grid clears both, when no block needs them any more.
+//!
+//! # Kernels that load before they test
+//!
+//! A test takes as long as a load from L2: 0.15 us, about as long as the first loads of a kernel. Where the caller
+//! knows that the same launch of the kernel has run before, with the same arguments, the copy tests the words after the
+//! [`beginning`] of the kernel, so that both loads are under way at once.
+
+mod beginning;
+mod guard;
 
 use crate::error::ParseError;
 use crate::lexer::{Kind, Lexer, Token};
@@ -59,6 +68,9 @@ pub struct GuardForm {
     /// (8 bytes); 1, or 0 if the kernel does nothing but store whether all tests hold (4 bytes); and 4 bytes that mean
     /// nothing.
     pub keeps: bool,
+    /// Whether the kernel may load memory before it knows whether it runs, since it has loaded the same memory before,
+    /// with the same arguments. Not for a guard with a ticket, or one that keeps.
+    pub loads_first: bool,
 }
 
 impl GuardForm {
@@ -68,6 +80,7 @@ impl GuardForm {
             tests,
             ticket: false,
             keeps: false,
+            loads_first: false,
         }
     }
 
@@ -79,9 +92,13 @@ impl GuardForm {
 
 /// Returns the name of the copy of a kernel that has a guard of this form.
 pub fn predicated_name(entry: &str, guard: GuardForm) -> String {
-    let GuardForm { tests, ticket, keeps } = guard;
-    let [ticket, keeps] = [(ticket, "_ticket"), (keeps, "_keeps")].map(|(has, name)| if has { name } else { "" });
-    format!("{entry}_graph_runtime_if{tests}{ticket}{keeps}")
+    let parts = [
+        (guard.ticket, "_ticket"),
+        (guard.keeps, "_keeps"),
+        (guard.loads_first, "_loads"),
+    ];
+    let parts = parts.map(|(has, name)| if has { name } else { "" }).concat();
+    format!("{entry}_graph_runtime_if{}{parts}", guard.tests)
 }
 
 /// Returns the text with copies of kernels: for each of `kernels`, by name, a copy with a guard of this form.
@@ -104,6 +121,10 @@ pub fn predicated(text: &str, kernels: &[(&str, GuardForm)]) -> Result<String, P
             if module.words.contains(needed) {
                 return Err(module.error(format!("the name `{needed}` is taken")));
             }
+        }
+        let is_ours = |word: &&&str| word.starts_with("%graph_runtime_");
+        if let Some(taken) = module.words.iter().filter(is_ours).min() {
+            return Err(module.error(format!("the name `{taken}` is taken")));
         }
         copies.push((entry.body.end, module.copy(entry, &copy, guard)));
     }
@@ -250,8 +271,17 @@ impl<'a> Scan<'a> {
             "\n.visible .entry {name}({params}\n{comma}\t.param .align 8 .b8 {TESTS}[{bytes}]\n){}{{\n",
             &self.text[entry.directives.clone()],
         );
-        copy.push_str(&prologue(guard));
-        copy.push_str(&self.text[entry.body.start + 1..entry.body.end - 1]);
+        let [first, second] = guard::parts(guard);
+        let (start, end) = (entry.body.start + 1, entry.body.end - 1);
+        let between = if guard.loads_first {
+            beginning::end(self.text, entry.body.clone())
+        } else {
+            start
+        };
+        copy.push_str(&first);
+        copy.push_str(&self.text[start..between]);
+        copy.push_str(&second);
+        copy.push_str(&self.text[between..end]);
         let wait = if self.programmatic {
             "\tgriddepcontrol.wait;\n"
         } else {
@@ -265,152 +295,4 @@ impl<'a> Scan<'a> {
 /// Whether a text has more than white space and comments.
 fn has_tokens(text: &str) -> bool {
     !matches!(Lexer::new(text).next(), Ok(Token { kind: Kind::End, .. }))
-}
-
-/// The instructions that go to the end unless all tests hold. The scope of its own keeps the names of the kernel's
-/// registers apart.
-fn prologue(guard: GuardForm) -> String {
-    let GuardForm { tests, ticket, keeps } = guard;
-    let mut lines = Lines::default();
-    if tests == 0 {
-        return String::new();
-    }
-    lines.add(".reg .pred %holds, %fails;");
-    lines.add(".reg .b32 %is_equal;");
-    lines.add(".reg .b64 %word;");
-    for test in 0..tests {
-        lines.add(format!(".reg .b32 %value{test}, %number{test}, %wanted{test};"));
-    }
-    if ticket || keeps {
-        lines.add(".reg .pred %first;");
-        lines.add(".reg .b32 %thread, %part;");
-    }
-    if ticket {
-        lines.ticket(tests);
-    } else {
-        lines.loads(tests, "ld.global.u32");
-        lines.decide(tests);
-    }
-    if keeps {
-        lines.keep((tests + usize::from(ticket)) * TEST_BYTES);
-    }
-    lines.add(format!("@%fails bra {RESTS};"));
-    format!("{{\n{}}}\n", lines.text)
-}
-
-/// The lines of a guard.
-#[derive(Default)]
-struct Lines {
-    text: String,
-}
-
-impl Lines {
-    fn add(&mut self, line: impl AsRef<str>) {
-        self.text.push('\t');
-        self.text.push_str(line.as_ref());
-        self.text.push('\n');
-    }
-
-    /// Loads all words before the first one is looked at, so that several tests take as long as one.
-    fn loads(&mut self, tests: usize, load: &str) {
-        for test in 0..tests {
-            let at = test * TEST_BYTES;
-            self.add(format!("ld.param.u64 %word, [{TESTS}+{at}];"));
-            self.add(format!("ld.param.u32 %number{test}, [{TESTS}+{}];", at + 8));
-            self.add(format!("ld.param.u32 %wanted{test}, [{TESTS}+{}];", at + 12));
-            self.add(format!("{load} %value{test}, [%word];"));
-        }
-    }
-
-    /// Sets `%fails` to whether a test fails.
-    fn decide(&mut self, tests: usize) {
-        for test in 0..tests {
-            self.add(format!("setp.eq.u32 %holds, %value{test}, %number{test};"));
-            self.add("selp.u32 %is_equal, 1, 0, %holds;");
-            if test == 0 {
-                self.add(format!("setp.ne.u32 %fails, %is_equal, %wanted{test};"));
-            } else {
-                self.add(format!("setp.ne.or.u32 %fails, %is_equal, %wanted{test}, %fails;"));
-            }
-        }
-    }
-
-    /// Sets `%thread` to 0 in the first thread of a block.
-    fn thread(&mut self) {
-        self.add("mov.u32 %thread, %tid.x;");
-        for other in ["%tid.y", "%tid.z"] {
-            self.or(other);
-        }
-    }
-
-    fn or(&mut self, other: &str) {
-        self.add(format!("mov.u32 %part, {other};"));
-        self.add("or.b32 %thread, %thread, %part;");
-    }
-
-    /// As loading and deciding, in kernels that write what they test: see the top of this file.
-    fn ticket(&mut self, tests: usize) {
-        let [several, meet, decided] = TICKET_LABELS;
-        for line in [
-            ".reg .pred %others;",
-            ".reg .b32 %mine, %found;",
-            ".reg .b64 %blocks, %counted, %ticket;",
-            "mov.u32 %thread, %nctaid.x;",
-            "mov.u32 %part, %nctaid.y;",
-            "mul.wide.u32 %blocks, %thread, %part;",
-            "mov.u32 %part, %nctaid.z;",
-            "cvt.u64.u32 %counted, %part;",
-            "mul.lo.u64 %blocks, %blocks, %counted;",
-            "setp.ne.u64 %others, %blocks, 1;",
-        ] {
-            self.add(line);
-        }
-        self.add(format!("@%others bra {several};"));
-        self.loads(tests, "ld.global.u32");
-        self.decide(tests);
-        self.add("bar.sync 0;");
-        self.add(format!("bra {decided};"));
-        self.add(format!("{several}:"));
-        self.thread();
-        self.add("setp.ne.u32 %others, %thread, 0;");
-        self.add("mov.pred %fails, 0;");
-        self.add(format!("@%others bra {meet};"));
-        self.loads(tests, "ld.volatile.global.u32");
-        self.decide(tests);
-        self.add(format!("ld.param.u64 %ticket, [{TESTS}+{}];", tests * TEST_BYTES));
-        for line in [
-            "selp.u32 %mine, 2, 1, %fails;",
-            "atom.global.cas.b32 %found, [%ticket], 0, %mine;",
-            "setp.eq.u32 %first, %found, 0;",
-            "selp.u32 %found, %mine, %found, %first;",
-            "setp.eq.u32 %fails, %found, 2;",
-            // A block counts itself after its exchange, and writes what it tests after that.
-            "membar.gl;",
-            "atom.global.add.u64 %counted, [%ticket+8], 1;",
-            "add.u64 %counted, %counted, 1;",
-            "setp.ne.u64 %others, %counted, %blocks;",
-        ] {
-            self.add(line);
-        }
-        self.add(format!("@%others bra {meet};"));
-        self.add("st.volatile.global.u32 [%ticket], 0;");
-        self.add("st.volatile.global.u64 [%ticket+8], 0;");
-        self.add(format!("{meet}:"));
-        self.add("bar.red.or.pred %fails, 0, %fails;");
-        self.add(format!("{decided}:"));
-    }
-
-    /// Has the first thread of the grid store the decision; `at` says where the argument has what belongs to that.
-    fn keep(&mut self, at: usize) {
-        self.thread();
-        for block in ["%ctaid.x", "%ctaid.y", "%ctaid.z"] {
-            self.or(block);
-        }
-        self.add("setp.eq.u32 %first, %thread, 0;");
-        self.add("selp.u32 %thread, 0, 1, %fails;");
-        self.add(format!("ld.param.u64 %word, [{TESTS}+{at}];"));
-        self.add(format!("ld.param.u32 %part, [{TESTS}+{}];", at + 8));
-        self.add("@%first st.global.u32 [%word], %thread;");
-        self.add("setp.eq.or.u32 %fails, %part, 0, %fails;");
-    }
 }

@@ -118,30 +118,108 @@ fn what_cannot_be_copied_is_refused() {
 
 #[test]
 fn guards_have_forms_and_names_of_their_own() {
+    let form = |tests, [ticket, keeps, loads_first]: [bool; 3]| GuardForm {
+        tests,
+        ticket,
+        keeps,
+        loads_first,
+    };
     let forms = [
-        (1, false, false),
-        (2, false, false),
-        (1, true, false),
-        (1, false, true),
-        (3, true, true),
+        (form(1, [false; 3]), 16),
+        (form(2, [false; 3]), 32),
+        (form(1, [true, false, false]), 32),
+        (form(1, [false, true, false]), 32),
+        (form(3, [true, true, false]), 80),
+        (form(2, [false, false, true]), 32),
     ];
-    let forms = forms.map(|(tests, ticket, keeps)| GuardForm { tests, ticket, keeps });
     let text = format!("{HEADER}.visible .entry k(.param .u64 a) {{ .reg .b64 %word; ret; }}");
-    let copied = predicated(&text, &forms.map(|form| ("k", form))).unwrap();
+    let copied = predicated(&text, &forms.map(|(form, _)| ("k", form))).unwrap();
     let module = parse(&copied).unwrap_or_else(|error| panic!("{error}\n{copied}"));
-    let sizes: Vec<(&str, u64)> = module
-        .functions
-        .iter()
-        .skip(1)
-        .map(|function| (function.name.as_str(), function.params[1].size as u64))
-        .collect();
-    let mut expected = forms.map(|form| (predicated_name("k", form), form.bytes() as u64));
-    expected.sort();
-    assert_eq!(
-        expected.iter().map(|(_, bytes)| *bytes).collect::<Vec<u64>>(),
-        [16, 32, 32, 32, 80]
-    );
-    for (name, bytes) in &expected {
-        assert!(sizes.contains(&(name.as_str(), *bytes)), "{name}: {sizes:?}");
+    for (form, bytes) in forms {
+        let name = predicated_name("k", form);
+        let copy = module.functions.iter().find(|function| function.name == name).unwrap();
+        assert_eq!((copy.params[1].size as usize, form.bytes()), (bytes, bytes), "{name}");
     }
+}
+
+/// What comes before the test in a copy that loads first, and the kernel's first instruction after the test.
+fn beginning(body: &str) -> (String, String) {
+    let text = format!("{HEADER}.visible .entry k(.param .u64 a, .param .u32 n)\n{{{body}}}");
+    let form = GuardForm {
+        loads_first: true,
+        ..GuardForm::tests(1)
+    };
+    let copied = predicated(&text, &[("k", form)]).unwrap_or_else(|error| panic!("{error}"));
+    parse(&copied).unwrap_or_else(|error| panic!("{error}\n{copied}"));
+    let copy = &copied[copied.find("_if1_loads(").unwrap()..];
+    let (before, rest) = copy.split_once("\t.reg .pred %holds, %fails;").unwrap();
+    let before = before
+        .split_once("ld.global.u32 %graph_runtime_value0, [%graph_runtime_word];")
+        .unwrap()
+        .1;
+    let after = rest.split_once("@%fails bra $graph_runtime_rests;\n}\n").unwrap().1;
+    let before = before.strip_suffix("{\n").unwrap().trim().to_owned();
+    (before, after.trim().lines().next().unwrap().to_owned())
+}
+
+const REGISTERS: &str = ".reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<9>;";
+const ADDRESS: &str =
+    "ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;";
+
+#[test]
+fn copies_load_what_depends_on_arguments_and_places_before_they_test() {
+    let bound = "ld.param.u32 %r2, [n]; setp.ge.u32 %p1, %r1, %r2; @%p1 bra $end;";
+    let first =
+        format!("{REGISTERS} .shared .u32 s; {ADDRESS} {bound} ld.global.u32 %r3, [%rd3]; add.u32 %r4, %r3, 1;");
+    let (before, after) = beginning(&format!("{first}\nst.global.u32 [%rd3], %r4;\n$end: ret;"));
+    assert_eq!((before, after.as_str()), (first, "st.global.u32 [%rd3], %r4;"));
+}
+
+#[test]
+fn nothing_that_memory_decides_comes_before_the_test() {
+    let loaded =
+        format!("{REGISTERS} {ADDRESS} ld.global.u32 %r3, [%rd3]; setp.eq.u32 %p1, %r3, 0; cvt.u64.u32 %rd4, %r3;");
+    for stop in [
+        "ld.global.u32 %r4, [%rd4];",      // an address from memory
+        "@%p1 bra $end;",                  // a branch
+        "@!%p2 bra $end;",                 // one to where more than the end is
+        "@%p2 ld.global.u32 %r4, [%rd3];", // what runs in some threads
+        "bra $end;",
+        "$loop: ld.global.u32 %r4, [%rd3];",
+        "{ .reg .b32 %r1; mov.u32 %r1, 0; }",
+        "st.global.u32 [%rd3], 1;",
+        "atom.global.add.u32 %r4, [%rd3], 1;",
+        "ld.volatile.global.u32 %r4, [%rd3];",
+        "ld.relaxed.gpu.global.u32 %r4, [%rd3];",
+        "ld.u32 %r4, [%rd3];",
+        "ld.shared.u32 %r4, [%rd3];",
+        "mov.u32 %r4, %smid;",
+        "add.cc.u32 %r4, %r3, 1;",
+        "bar.sync 0;",
+        "griddepcontrol.wait;",
+        "ret;",
+    ] {
+        let (before, after) = beginning(&format!(
+            "{loaded}\n{stop}\nst.global.u32 [%rd3], 2;\n$end: st.global.u32 [%rd3], 3; ret;"
+        ));
+        assert_eq!((before.as_str(), after.as_str()), (loaded.as_str(), stop));
+    }
+}
+
+/// A register that is set anew no longer comes from memory.
+#[test]
+fn values_from_memory_are_followed() {
+    let first = format!(
+        "{REGISTERS} {ADDRESS} ld.global.v2.u32 {{%r3, %r4}}, [%rd3]; mov.u32 %r3, 4; cvt.u64.u32 %rd4, %r3; \
+         ld.global.nc.u32 %r5, [%rd4]; mov.b64 %rd5, {{%r4, %r1}};"
+    );
+    let stop = "ld.global.u32 %r6, [%rd5+4];";
+    let (before, after) = beginning(&format!("{first}\n{stop} ret;"));
+    assert_eq!((before, after), (first, format!("{stop} ret;")));
+}
+
+#[test]
+fn names_of_registers_of_guards_are_refused() {
+    let message = refused(".entry k() { .reg .b32 %graph_runtime_value0; ret; }");
+    assert_eq!(message, "line 1: the name `%graph_runtime_value0` is taken");
 }

@@ -321,6 +321,7 @@ impl CudaExecutable {
             latch: None,
             ticket,
             keeper,
+            repeats: true,
         };
         // SAFETY: by the caller's promise; the nodes of the body come after those of the last pass, which they replace
         // in `nodes`. The predecessors of direct nodes are direct.
@@ -341,6 +342,7 @@ impl CudaExecutable {
             roots: latch.as_slice(), // all late nodes have predecessors if there is a keeper
             tests: &tests,
             latch: latch.filter(|_| has_direct),
+            repeats: true,
             ..Entry::default()
         };
         // SAFETY: as above.

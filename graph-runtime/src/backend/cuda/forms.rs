@@ -82,7 +82,7 @@ impl Forms {
             chosen: chooser.chosen,
             ..Self::default()
         };
-        forms.place(blueprint, 0, None, &Seen::default());
+        forms.place(blueprint, 0, None, None);
         forms
     }
 
@@ -128,8 +128,8 @@ impl Forms {
     }
 
     /// Notes the nodes of a body, and counts copies of conditions. `tests` is the number of tests of its kernels, if it
-    /// is predicated, and `seen` says which of them do more.
-    fn place(&mut self, blueprint: &Blueprint<'_>, body: usize, tests: Option<usize>, seen: &Seen) {
+    /// is predicated; `seen` is given for a pass after the first one.
+    fn place(&mut self, blueprint: &Blueprint<'_>, body: usize, tests: Option<usize>, seen: Option<&Seen>) {
         for node in blueprint.order.sequence(body) {
             match &blueprint.program.ops[node] {
                 Op::Structure(Structure::Conditional(conditional)) => {
@@ -145,26 +145,22 @@ impl Forms {
                     };
                     let (predicated, passes, seen) = (*predicated, *passes, seen.clone());
                     self.copies += usize::from(predicated && *latched) + (passes - 1) * seen.copies();
-                    let none = Seen::default();
                     for &body in &conditional.bodies {
                         if predicated {
-                            self.place(blueprint, body, Some(tests.unwrap_or(0) + 1), &none);
+                            self.place(blueprint, body, Some(tests.unwrap_or(0) + 1), None);
                             continue;
                         }
-                        self.place(blueprint, body, tests.or((passes > 1).then_some(0)), &none);
+                        self.place(blueprint, body, tests.or((passes > 1).then_some(0)), None);
                         if passes > 1 {
-                            self.place(blueprint, body, Some(1), &seen);
+                            self.place(blueprint, body, Some(1), Some(&seen));
                         }
                     }
                 }
-                Op::Structure(Structure::Child(body)) => self.place(blueprint, *body, tests, &Seen::default()),
+                Op::Structure(Structure::Child(body)) => self.place(blueprint, *body, tests, None),
                 Op::Work(_) => {
                     if let Some(tests) = tests {
-                        self.members.entry(node).or_default().insert(GuardForm {
-                            tests,
-                            ticket: seen.writer == Some(node),
-                            keeps: seen.keeper == Some(node),
-                        });
+                        let guard = seen.map_or(GuardForm::tests(tests), |seen| seen.guard(node, tests));
+                        self.members.entry(node).or_default().insert(guard);
                     }
                 }
                 Op::External(_) => {}
@@ -275,9 +271,13 @@ impl Chooser<'_> {
         } else {
             ""
         };
+        // Most kernels of the body itself test the condition while they load memory.
+        let nodes = self.blueprint.order.sequence(conditional.bodies[0]);
+        let beside = nodes.filter(|&node| self.tests_beside(&seen, node)).count() as f64;
+        let runs = latch + price.runs - beside * (self.prices.test - self.prices.test_beside);
         let an_iteration = |passes: usize| {
             let more = passes as f64 - 1.0;
-            let repeated = self.prices.iteration + more * (latch + price.runs);
+            let repeated = self.prices.iteration + more * runs;
             repeated / passes as f64 + more / 2.0 * (latch + price.rests) / ITERATIONS
         };
         let fits = |passes: &usize| *passes == 1 || passes * price.nodes <= MAX_PASS_NODES;
@@ -305,6 +305,12 @@ impl Chooser<'_> {
                 self.prices.device
             ),
         }
+    }
+
+    /// Whether the kernel of a node of the body of a `while` tests the condition while it loads memory.
+    fn tests_beside(&self, seen: &Seen, node: usize) -> bool {
+        matches!(&self.blueprint.program.ops[node], Op::Work(work) if !matches!(work, Work::Join))
+            && seen.guard(node, 1).loads_first
     }
 
     /// The price of each body as predicated kernels, which have `tests` tests besides that of this conditional; or what
@@ -365,6 +371,7 @@ impl Chooser<'_> {
             tests,
             ticket: true,
             keeps: true,
+            loads_first: false,
         };
         if bytes + largest.bytes() > Argument::MAX_BYTES {
             return Err(format!("the kernel of `{name}` takes {bytes} bytes of arguments"));

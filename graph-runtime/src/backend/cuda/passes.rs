@@ -20,6 +20,7 @@
 
 use crate::ownership::blueprint::Blueprint;
 use crate::program::{Op, Work};
+use graph_ptx::GuardForm;
 use std::collections::BTreeSet;
 
 /// What the nodes of one body test.
@@ -60,6 +61,18 @@ impl Seen {
             writer: writer.filter(|_| !copied),
             keeper,
             copied,
+        }
+    }
+
+    /// The form of the guard of a node of the body. A node that has nothing else to do may load memory before it tests
+    /// the condition: it has run in the first pass, with the same arguments.
+    pub(super) fn guard(&self, node: usize, tests: usize) -> GuardForm {
+        let (ticket, keeps) = (self.writer == Some(node), self.keeper == Some(node));
+        GuardForm {
+            tests,
+            ticket,
+            keeps,
+            loads_first: !(ticket || keeps),
         }
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Guard {
     pub(super) ticket: Option<usize>,
     /// The number of the copy that the kernel makes of its decision.
     pub(super) keeps: Option<usize>,
+    /// Whether the kernel may load memory before it knows whether it runs.
+    pub(super) loads_first: bool,
 }
 
 impl Guard {
@@ -46,6 +48,7 @@ impl Guard {
             tests: self.tests.len(),
             ticket: self.ticket.is_some(),
             keeps: self.keeps.is_some(),
+            loads_first: self.loads_first,
         }
     }
 }
@@ -70,16 +73,20 @@ pub(super) struct Entry<'a> {
     pub(super) ticket: Option<(usize, usize)>,
     /// The node that copies its decision, and the copy.
     pub(super) keeper: Option<(usize, usize)>,
+    /// Whether the nodes have run before, in an earlier pass of the same iteration.
+    pub(super) repeats: bool,
 }
 
 impl Entry<'_> {
     /// The guard of the kernel of a node.
     pub(super) fn guard(&self, node: usize) -> Guard {
         let of_node = |pair: Option<(usize, usize)>| pair.filter(|(of, _)| *of == node).map(|(_, number)| number);
+        let (ticket, keeps) = (of_node(self.ticket), of_node(self.keeper));
         Guard {
             tests: self.tests.to_vec(),
-            ticket: of_node(self.ticket),
-            keeps: of_node(self.keeper),
+            ticket,
+            keeps,
+            loads_first: self.repeats && ticket.is_none() && keeps.is_none(),
         }
     }
 }

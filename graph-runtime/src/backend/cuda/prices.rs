@@ -13,6 +13,8 @@ pub(super) struct Prices {
     pub(super) iteration: f64,
     /// A predicated kernel more than the kernel.
     pub(super) test: f64,
+    /// The same if it tests while it loads memory.
+    pub(super) test_beside: f64,
     /// A predicated kernel of few blocks that returns at once, or another kernel that does next to nothing.
     pub(super) kernel: f64,
     /// A block of a predicated kernel that returns at once.
@@ -28,6 +30,7 @@ const H200: Prices = Prices {
     skipped: 3.7,
     iteration: 3.5,
     test: 0.17,
+    test_beside: 0.05,
     kernel: 0.76,
     block: 0.0005,
     beside: 0.2,
