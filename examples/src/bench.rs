@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 /// The rounds before the measured ones: clocks rise, caches fill.
 const WARM_UP: usize = 10;
 
+/// The launches of a profile.
+const PROFILED: usize = 5;
+
 /// Whether the program has the argument `--bench`, and its device is a GPU.
 pub fn is_wanted(device: &Device) -> bool {
     has_argument("--bench") && !device.is_emulator()
@@ -45,12 +48,22 @@ impl<'a> Figure<'a> {
 
     /// Prints the time of a graph, from the first launch of a round to the end of the last one; and that of the same
     /// nodes in a graph of bare driver calls, unless it has nodes that take part in control flow. Rounds of both are in
-    /// turns.
+    /// turns. Then it prints the sum along the critical path that a profile finds beside the time of a launch.
     ///
     /// # Errors
     /// Any error of a launch.
     pub fn graph<G: AnyGraph>(self, graph: &mut G) -> Result<(), BoxError> {
-        self.beside(graph, false)
+        let time = self.beside(graph, false)?;
+        let row = self.row;
+        match graph.profile(PROFILED) {
+            Err(error) => println!("profile: {row}: {error}"),
+            Ok(profile) => {
+                let path = profile.critical_time().as_secs_f64() * 1e6;
+                let ratio = path / time;
+                println!("profile: {row}: {path:.2} us along the critical path, {time:.2} us a launch: {ratio:.2}");
+            }
+        }
+        Ok(())
     }
 
     /// Prints the CPU time of a launch, of a graph and of the same nodes in a graph of bare driver calls, in turns.
@@ -59,12 +72,12 @@ impl<'a> Figure<'a> {
     /// # Errors
     /// Any error of a launch.
     pub fn cpu<G: AnyGraph>(self, graph: &mut G) -> Result<(), BoxError> {
-        self.beside(graph, true)
+        self.beside(graph, true).map(drop)
     }
 
     /// Measures a graph and its bare twin, if it has one. The time of a round ends with its last launch if
-    /// `is_cpu_time`, else when all launches have ended.
-    fn beside<G: AnyGraph>(self, graph: &mut G, is_cpu_time: bool) -> Result<(), BoxError> {
+    /// `is_cpu_time`, else when all launches have ended. Returns the microseconds of a launch of the graph.
+    fn beside<G: AnyGraph>(self, graph: &mut G, is_cpu_time: bool) -> Result<f64, BoxError> {
         // SAFETY: the graph is borrowed until the other one has run. Each round of either waits for its launches.
         let mut bare = unsafe { Bare::of(graph) }?;
         let mut own_times = Vec::new();
@@ -75,11 +88,13 @@ impl<'a> Figure<'a> {
                 bare_times.push(self.round(bare, Bare::launch, |bare| bare.synchronize(), is_cpu_time)?);
             }
         }
-        println!("{}", self.times(self.row.to_owned(), own_times));
+        let times = self.times(self.row.to_owned(), own_times);
+        println!("{times}");
         if bare.is_some() {
             println!("{}", self.times(format!("{} bare", self.row), bare_times));
         }
-        Ok(())
+        let [_, median, _] = times.quartiles;
+        Ok(median * self.steps as f64)
     }
 
     /// Prints the time from the first of the launches to the end of the last one. `subject` is what both closures need:

@@ -26,7 +26,7 @@
 //! # Checks and limits
 //!
 //! [`Options`] adds checks of shared memory, of memory that was not written, and of work that runs at the same time;
-//! and a limit of steps.
+//! a limit of steps, a deadline, and counts of bank conflicts and of divergent branches.
 //!
 //! A kernel is [refused](Kernel::refused) if it, or a function that it may call, has an instruction that the emulator
 //! does not have: cubes and mipmaps, `wgmma`, sparse and one-bit matrices, copies by tensor maps, copies

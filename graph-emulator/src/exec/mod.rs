@@ -144,7 +144,7 @@ impl Warp {
     fn jump(&mut self, op: &Jump, mask: u32, pc: u32, env: &mut Environment<'_>) -> Result<Flow, LaneFault> {
         match op {
             Jump::Branch(target) => Ok(Flow::Goto(*target)),
-            Jump::Indexed { index, targets } => self.branch_indexed(*index, targets, mask),
+            Jump::Indexed { index, targets } => self.branch_indexed(*index, targets, mask, env),
             Jump::Call(call) => self.call(call, mask, pc, env),
             Jump::Return => Ok(self.ret(mask, env)),
             Jump::Exit => Ok(self.leave(mask, env)),
@@ -162,13 +162,27 @@ impl Warp {
     }
 
     /// `brx.idx`
-    fn branch_indexed(&mut self, index: Slot, targets: &[u32], mask: u32) -> Result<Flow, LaneFault> {
+    fn branch_indexed(
+        &mut self,
+        index: Slot,
+        targets: &[u32],
+        mask: u32,
+        env: &mut Environment<'_>,
+    ) -> Result<Flow, LaneFault> {
         let index = *self.registers.get32(index);
         for lane in lanes(mask) {
             let Some(&target) = targets.get(index[lane] as usize) else {
                 return Err(LaneFault::new(lane, FaultKind::InvalidTarget(index[lane].into())));
             };
             self.pcs[lane] = target;
+        }
+        let target = self.pcs[first(mask)];
+        if let Some(sanitizer) = env
+            .sanitizer
+            .as_mut()
+            .filter(|_| lanes(mask).any(|lane| self.pcs[lane] != target))
+        {
+            sanitizer.diverges();
         }
         Ok(Flow::Split)
     }

@@ -8,6 +8,7 @@ use crate::exec::barrier::Barriers;
 use crate::exec::cluster::Peers;
 use crate::fault::{Fault, FaultKind, LaneFault};
 use crate::sanitize::Sanitizer;
+use crate::sanitize::counts::Counts;
 use crate::sanitize::global::GlobalSanitizer;
 use crate::sanitize::shared::SharedSanitizer;
 use crate::state::affine::Affine;
@@ -38,6 +39,8 @@ pub(super) struct Block<'a> {
     pub(super) shared_sanitizer: Option<Box<SharedSanitizer>>,
     /// The checks of global memory, if the launch asks for any.
     pub(super) global_sanitizer: Option<&'a GlobalSanitizer<'a>>,
+    /// The counts of all blocks that it was used for, if the launch asks for them.
+    counts: Option<Counts>,
 }
 
 impl<'a> Block<'a> {
@@ -76,6 +79,7 @@ impl<'a> Block<'a> {
                 .flatten(),
             declared: declared as usize,
             global_sanitizer,
+            counts: context.options.count.then(Counts::default),
         }
     }
 
@@ -111,7 +115,12 @@ impl<'a> Block<'a> {
 
     /// Whether warps must run by themselves: if not all are complete, and if their accesses are checked.
     pub(super) fn runs_apart(&self) -> bool {
-        !self.threads.is_multiple_of(LANES as u32) || self.shared_sanitizer.is_some() || self.global_sanitizer.is_some()
+        !self.threads.is_multiple_of(LANES as u32) || self.is_examined()
+    }
+
+    /// Whether instructions are examined before they are executed.
+    fn is_examined(&self) -> bool {
+        self.shared_sanitizer.is_some() || self.global_sanitizer.is_some() || self.counts.is_some()
     }
 
     /// Lets each warp begin the block.
@@ -133,8 +142,8 @@ impl<'a> Block<'a> {
     /// Lends the block to one of its warps: `run` gets the warp, which has the registers, and its environment.
     #[inline(always)]
     pub(super) fn lend<T>(&mut self, index: usize, run: impl FnOnce(&mut Warp, &mut Environment<'_>) -> T) -> T {
+        let checks = self.is_examined();
         let warp = &mut self.warps[index];
-        let checks = self.shared_sanitizer.is_some() || self.global_sanitizer.is_some();
         let mut env = Environment {
             context: self.context,
             shared: &mut self.shared,
@@ -143,6 +152,7 @@ impl<'a> Block<'a> {
             sanitizer: checks.then_some(Sanitizer {
                 shared: self.shared_sanitizer.as_deref_mut(),
                 global: self.global_sanitizer,
+                counts: self.counts.as_mut(),
             }),
         };
         self.registers.exchange(&mut warp.registers);
@@ -166,12 +176,16 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Adds the instructions of all blocks that it was used for to those of the launch: once for each host thread, so that
+/// Adds the counts of all blocks that it was used for to those of the launch: once for each host thread, so that
 /// these do not wait for each other.
 impl Drop for Block<'_> {
     fn drop(&mut self) {
-        let steps = self.earlier_steps + self.steps;
-        self.context.instructions.fetch_add(steps, Relaxed);
+        let totals = self.context.totals;
+        totals.instructions.fetch_add(self.earlier_steps + self.steps, Relaxed);
+        if let Some(counts) = self.counts {
+            totals.bank_conflicts.fetch_add(counts.bank_conflicts, Relaxed);
+            totals.divergent_branches.fetch_add(counts.divergent_branches, Relaxed);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Launching a kernel: the description of a launch, its validation, and its report.
 
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::grid::Grid;
 use super::module::{Kernel, Module};
@@ -14,7 +14,7 @@ use crate::memory::view::{Access, Buffer, PassedRange, View};
 use crate::memory::{Allocation, MemoryError};
 use crate::sanitize::global::GlobalSanitizer;
 use crate::state::Context;
-use crate::state::context::{Conditional, Conditionals, Options};
+use crate::state::context::{Conditional, Conditionals, Options, Totals};
 
 /// A kernel launch.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +47,13 @@ pub struct Report {
     /// The instructions that warps executed, of all blocks. An instruction that the lanes of a warp execute apart
     /// counts once for each of their groups.
     pub instructions: u64,
+    /// The number of times that shared memory had to move words again because an instruction of a warp accessed several
+    /// words in one of the 32 banks: n - 1 for an n-way conflict. Of `ld`, `st`, `atom`, `red`, `cp.async`, `ldmatrix`
+    /// and `stmatrix`. 0 unless [`Options::count`] asks for it.
+    pub bank_conflicts: u64,
+    /// The branches that some lanes of a warp took and others did not, as PTX has them: a compiler makes short ones
+    /// predicates. 0 unless [`Options::count`] asks for it.
+    pub divergent_branches: u64,
     /// The bytes of global memory that it read and wrote, without the device heap; empty unless
     /// [`Options::record_footprint`] asks for it.
     pub footprint: Footprint,
@@ -110,7 +117,7 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
     ranges.extend(workspace.as_ref().map(|workspace| whole(workspace, Access::ReadWrite)));
     let view = View::new(module.memory().clone(), ranges);
     let (options, conditionals) = (launch.options, Conditionals::default());
-    let instructions = AtomicU64::new(0);
+    let totals = Totals::default();
     if !options.check_uninitialized {
         view.assume_written();
     }
@@ -135,13 +142,15 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
         workspace: workspace.as_ref().map_or(0, Allocation::address),
         heap: module.heap(),
         conditionals: &conditionals,
-        instructions: &instructions,
+        totals: &totals,
     };
     Grid::new(&context, sanitizer.as_ref()).run().map_err(|fault| *fault)?;
     let mut conditionals = conditionals.into_inner().unwrap_or_else(PoisonError::into_inner);
     conditionals.sort_by_key(|([x, y, z], _)| [*z, *y, *x]);
     Ok(Report {
-        instructions: instructions.load(Relaxed),
+        instructions: totals.instructions.load(Relaxed),
+        bank_conflicts: totals.bank_conflicts.load(Relaxed),
+        divergent_branches: totals.divergent_branches.load(Relaxed),
         conditionals: conditionals.into_iter().map(|(_, conditional)| conditional).collect(),
         footprint: sanitizer.map(|sanitizer| sanitizer.footprint()).unwrap_or_default(),
     })

@@ -123,6 +123,9 @@ impl Warp {
                         continue;
                     }
                     Flow::Goto(target) => {
+                        if let Some(sanitizer) = &mut env.sanitizer {
+                            sanitizer.diverges();
+                        }
                         self.set_pcs(active, target);
                         self.set_pcs(mask & !active, pc + 1);
                         return Ok(Turn::Goes);

@@ -1,8 +1,9 @@
 //! The checks that a launch may ask for: every access to memory is examined before it is carried out. [`shared`] checks
-//! the shared memory of a block or a cluster, [`global`] the global memory of the whole launch.
+//! the shared memory of a block or a cluster, [`global`] the global memory of the whole launch. [`counts`] counts.
 
 pub(crate) mod global;
 pub(crate) mod shared;
+pub(crate) mod counts;
 mod clocks;
 
 use crate::code::{
@@ -13,6 +14,7 @@ use crate::fault::{FaultKind, InLane, LaneFault, Operation};
 use crate::state::address::addresses;
 use crate::state::texels::surfel;
 use crate::state::{Context, LANES, Texels, Warp, lanes};
+use counts::Counts;
 use global::GlobalSanitizer;
 use shared::SharedSanitizer;
 
@@ -20,6 +22,7 @@ use shared::SharedSanitizer;
 pub(crate) struct Sanitizer<'a> {
     pub(crate) shared: Option<&'a mut SharedSanitizer>,
     pub(crate) global: Option<&'a GlobalSanitizer<'a>>,
+    pub(crate) counts: Option<&'a mut Counts>,
 }
 
 /// One access of one lane, to no more than eight bytes.
@@ -68,13 +71,24 @@ impl Sanitizer<'_> {
                 lanes(mask).for_each(|lane| shared.meet_cluster(first + lane, generation, cluster));
             }
             _ => {
-                for touch in touches(context, warp, mask, op) {
+                let touches = touches(context, warp, mask, op);
+                if let (Some(counts), true) = (&mut self.counts, is_counted(op)) {
+                    counts.access(&touches);
+                }
+                for touch in touches {
                     self.touch(context, first + touch.lane, pc, &touch)
                         .in_lane(touch.lane)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Notes that some lanes of a warp take a branch, and others do not.
+    pub(crate) fn diverges(&mut self) {
+        if let Some(counts) = &mut self.counts {
+            counts.divergent_branches += 1;
+        }
     }
 
     fn touch(&mut self, context: &Context<'_>, thread: usize, pc: u32, touch: &Touch) -> Result<(), FaultKind> {
@@ -92,6 +106,16 @@ impl Sanitizer<'_> {
             // No other thread has access to these, and `touches` has resolved generic addresses.
             (Space::Local | Space::Param | Space::Generic, ..) => Ok(()),
         }
+    }
+}
+
+/// Whether bank conflicts of an instruction are counted: not if PTX leaves open in which parts it is carried out.
+fn is_counted(op: &Op) -> bool {
+    match op {
+        Op::Memory(op) => !matches!(op, MemoryOp::BulkCopy(_) | MemoryOp::Mbarrier(_)),
+        Op::Matrix(matrix) => matches!(matrix.op, MatrixOp::Rows(_)),
+        Op::Sequence(_) | Op::Nop | Op::Lanes(_) | Op::Carry(_) | Op::Query(_) => false,
+        Op::Jump(_) | Op::Wait(_) | Op::Collective(_) => false,
     }
 }
 

@@ -52,6 +52,9 @@ pub struct Options {
     /// threads that arrive at another instruction with the same barrier, too; CUDA C++ does not promise that. A thread
     /// that has exited counts as arrived.
     pub check_divergence: bool,
+    /// Whether the launch counts [`Report::bank_conflicts`](crate::Report::bank_conflicts) and
+    /// [`Report::divergent_branches`](crate::Report::divergent_branches). It is slower then.
+    pub count: bool,
     /// Whether the launch fills in [`Report::footprint`](crate::Report::footprint).
     pub record_footprint: bool,
     /// Work that may run at the same time: it is a fault to write what it touches, or to read what it writes.
@@ -101,6 +104,15 @@ pub struct Conditional {
 /// The calls of `cudaGraphSetConditional`, each with the block that made it.
 pub(crate) type Conditionals = Mutex<Vec<([u32; 3], Conditional)>>;
 
+/// The counts of a launch.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    /// The instructions that warps executed.
+    pub(crate) instructions: AtomicU64,
+    pub(crate) bank_conflicts: AtomicU64,
+    pub(crate) divergent_branches: AtomicU64,
+}
+
 /// A launch, as instructions see it.
 pub(crate) struct Context<'a> {
     pub(crate) code: &'a Code,
@@ -123,8 +135,8 @@ pub(crate) struct Context<'a> {
     pub(crate) workspace: u64,
     pub(crate) heap: Option<&'a Heap>,
     pub(crate) conditionals: &'a Conditionals,
-    /// The instructions that the warps of all blocks executed. Blocks add theirs at their end.
-    pub(crate) instructions: &'a AtomicU64,
+    /// The counts of all blocks. Blocks add theirs at their end.
+    pub(crate) totals: &'a Totals,
 }
 
 impl<'a> Context<'a> {

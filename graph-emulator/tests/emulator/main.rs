@@ -7,6 +7,7 @@ mod barriers;
 mod checks;
 mod clusters;
 mod cooperative;
+mod counts;
 mod faults;
 mod kernels;
 mod mutations;

@@ -14,6 +14,25 @@ pub(crate) struct Recorder {
     overhead: Option<u64>,
 }
 
+/// What the emulator counts of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// The instructions that warps executed.
+    pub(crate) instructions: u64,
+    /// The times that shared memory moved words again, since several were in one bank.
+    pub(crate) bank_conflicts: u64,
+    /// The branches at which lanes of a warp parted.
+    pub(crate) divergent_branches: u64,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.instructions += other.instructions;
+        self.bank_conflicts += other.bank_conflicts;
+        self.divergent_branches += other.divergent_branches;
+    }
+}
+
 /// The calls of one node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
@@ -23,8 +42,8 @@ pub(crate) struct Times {
     pub(crate) launches: Vec<u64>,
     /// The number of times that a node with bodies was entered.
     pub(crate) entered: u64,
-    /// The instructions of all calls, if they were counted.
-    pub(crate) instructions: Option<u64>,
+    /// The counts of all calls, if the emulator counted.
+    pub(crate) counts: Option<Counts>,
 }
 
 /// A step of a launch.
@@ -70,16 +89,16 @@ impl Recorder {
         self.course.clear();
     }
 
-    /// Notes a call of a node without bodies: the nanoseconds that were measured, and the instructions, if counted.
-    pub(crate) fn call(&mut self, node: usize, measured: u64, instructions: Option<u64>) {
+    /// Notes a call of a node without bodies: the nanoseconds that were measured, and the counts, if there are some.
+    pub(crate) fn call(&mut self, node: usize, measured: u64, counts: Option<Counts>) {
         let time = measured.saturating_sub(self.overhead.unwrap_or(0));
         let times = &mut self.nodes[node];
         times.calls.push(time);
         if let Some(sum) = times.launches.last_mut() {
             *sum += time;
         }
-        if let Some(instructions) = instructions {
-            *times.instructions.get_or_insert(0) += instructions;
+        if let Some(counts) = counts {
+            *times.counts.get_or_insert_default() += counts;
         }
         self.course.push(Step::Call(node, time));
     }

@@ -3,6 +3,7 @@
 use crate::common::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 cuda_graph! {
     /// Ninety-nine quick kernels, in three chains, and a slow one among them.
@@ -176,8 +177,10 @@ fn the_emulator_counts_instructions() -> Result<()> {
     };
     if !device.is_emulator() {
         assert_eq!((one.instructions, four.instructions), (None, None));
+        assert_eq!((one.bank_conflicts, one.divergent_branches), (None, None));
         return Ok(());
     }
+    assert_eq!((one.bank_conflicts, one.divergent_branches), (Some(0), Some(0)));
     let one = one.instructions.expect("the emulator counts");
     assert!(
         one >= 2 * 5,
@@ -280,5 +283,53 @@ fn errors_of_profiles_are_those_of_launches() -> Result<()> {
     assert!(matches!(refused, Error::InUse { .. }), "{refused}");
     drop(guard);
     assert_eq!(graph.profile(1)?.launches(), 1);
+    Ok(())
+}
+
+/// The time of a launch in microseconds: the median of several rounds.
+fn time_of_a_launch(graph: &mut Graph) -> Result<f64> {
+    const LAUNCHES: u32 = 100;
+    let mut rounds = Vec::new();
+    for _ in 0..11 {
+        let begin = Instant::now();
+        for _ in 0..LAUNCHES {
+            graph.launch()?;
+        }
+        graph.synchronize()?;
+        rounds.push(begin.elapsed().as_secs_f64() * 1e6 / f64::from(LAUNCHES));
+    }
+    rounds.sort_unstable_by(f64::total_cmp);
+    Ok(rounds[rounds.len() / 2])
+}
+
+/// A profile says of a node what it adds to a launch: the stated overhead is left out, and nothing else.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn times_of_nodes_are_what_they_add_to_a_launch() -> Result<()> {
+    let device = cuda_device();
+    let chain = |kernels: usize| {
+        let mut builder = GraphBuilder::new(&device, "Chain");
+        let mut data = builder.device::<[u32; 1]>("data");
+        let mut last = None;
+        for kernel in 0..kernels {
+            let node = builder.kernel(format!("k{kernel}"), Launch::new(1, 1), add_to::call(&mut data, 1));
+            last.iter().for_each(|&before| builder.after(node, &[before]));
+            last = Some(node);
+        }
+        builder.build()
+    };
+    let (mut short, mut long) = (chain(8)?, chain(72)?);
+    let profile = long.profile(5)?;
+    assert!(profile.overhead() > Duration::ZERO);
+    let added = (time_of_a_launch(&mut long)? - time_of_a_launch(&mut short)?) / 64.0;
+    let told = profile.critical_time().as_secs_f64() * 1e6 / 72.0;
+    println!(
+        "a kernel adds {added:.2} us to a launch, and its profile tells {told:.2} us; overhead {:?}",
+        profile.overhead()
+    );
+    if is_software() || runs_node_by_node() || delayed() {
+        return Ok(()); // times mean nothing
+    }
+    assert!((told - added).abs() < 0.5, "{told:.2} us, not {added:.2} us");
     Ok(())
 }

@@ -11,6 +11,7 @@ mod wait;
 mod read_only;
 
 use super::build::Single;
+use super::kernels::Builtin;
 use super::{CudaExecutable, OWN};
 use crate::backend::cuda::debug::read_only::ReadOnly;
 use crate::backend::finite::Finite;
@@ -26,6 +27,7 @@ use crate::program::capture::CaptureCall;
 use crate::program::recorder::Recorder;
 use crate::program::{External, Op, Program, Work};
 use graph_plan::{Draft, Memory, Space};
+use graph_ptx::GuardForm;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -158,6 +160,8 @@ impl Steps<'_> {
         self.parts.cuda.bind().at(graph)?;
         let timer = Timer::new(&self.parts.cuda).at(graph)?;
         if recorder.overhead().is_none() {
+            let kernels = &mut self.parts.kernels;
+            kernels.load_builtin(draft, Builtin::Delay, GuardForm::default())?;
             self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
             recorder.set_overhead(self.overhead(&timer).at(graph)?);
         }

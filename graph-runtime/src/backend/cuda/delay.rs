@@ -33,7 +33,37 @@ pub(super) unsafe fn add(
     seed: u64,
     node: usize,
 ) -> Result<CUgraphNode, CudaError> {
-    let mut time = nanoseconds(seed, node);
+    // SAFETY: by the caller's promise.
+    unsafe { add_delay(cuda, graph, after, kernels, nanoseconds(seed, node)) }
+}
+
+/// Adds a kernel that does next to nothing.
+///
+/// # Safety
+///
+/// As for [`add`]; [`Builtin::Delay`] is loaded.
+pub(super) unsafe fn add_empty(
+    cuda: &Cuda,
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    kernels: &Kernels,
+) -> Result<CUgraphNode, CudaError> {
+    // SAFETY: by the caller's promise.
+    unsafe { add_delay(cuda, graph, after, kernels, 0) }
+}
+
+/// Adds a kernel that takes so many nanoseconds.
+///
+/// # Safety
+///
+/// As for [`add_empty`].
+unsafe fn add_delay(
+    cuda: &Cuda,
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    kernels: &Kernels,
+    mut time: u64,
+) -> Result<CUgraphNode, CudaError> {
     let mut arguments = [(&raw mut time).cast::<c_void>()];
     let params = launch(
         kernels.builtin(Builtin::Delay, GuardForm::default()),

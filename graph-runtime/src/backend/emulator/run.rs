@@ -9,7 +9,7 @@ use crate::ownership::host_memory::HostMemory;
 use crate::program::communicator::call::CollectiveCall;
 use crate::program::communicator::peer::Peer;
 use crate::program::host_call::HostCall;
-use crate::program::recorder::Recorder;
+use crate::program::recorder::{Counts, Recorder};
 use crate::program::{
     Argument, Conditional, ConditionalKind, External, KernelOp, MemcpyOp, MemsetOp, Op, Program, Structure, Work,
 };
@@ -62,18 +62,15 @@ pub(super) struct Run<'a> {
     recorder: Option<&'a mut Recorder>,
 }
 
-/// The memory that a node has touched, and the instructions of its kernel.
+/// The memory that a node has touched, and the counts of its kernel.
 struct Done {
     touch: Touch,
-    instructions: Option<u64>,
+    counts: Option<Counts>,
 }
 
 impl From<Touch> for Done {
     fn from(touch: Touch) -> Self {
-        Self {
-            touch,
-            instructions: None,
-        }
+        Self { touch, counts: None }
     }
 }
 
@@ -135,7 +132,7 @@ impl<'a> Run<'a> {
         }
         match self.program.ops[node].is_join() {
             true => self.record(|recorder| recorder.skip(node)),
-            false => self.record(|recorder| recorder.call(node, time, done.instructions)),
+            false => self.record(|recorder| recorder.call(node, time, done.counts)),
         }
         Ok(done.touch)
     }
@@ -388,7 +385,11 @@ impl<'a> Run<'a> {
         report
             .map(|report| Done {
                 touch: Touch::of_kernel(report.footprint),
-                instructions: Some(report.instructions),
+                counts: Some(Counts {
+                    instructions: report.instructions,
+                    bank_conflicts: report.bank_conflicts,
+                    divergent_branches: report.divergent_branches,
+                }),
             })
             .map_err(|fault| fault.to_string())
     }
@@ -425,6 +426,7 @@ impl<'a> Run<'a> {
             check_shared_races: options.check_shared_races,
             check_device_races: options.check_device_races,
             check_divergence: options.check_divergence,
+            count: self.recorder.is_some(),
             record_footprint: options.check_unordered,
             unordered: unordered.collect(),
             printer: self.runner.printer.clone(),

@@ -18,8 +18,9 @@ use std::time::Duration;
 /// iterations of a loop in one row.
 ///
 /// The nodes run one after the other and are measured alone, so what the GPU gains by running several at once, and what
-/// it loses between nodes, is not in these times. [`Profile::critical_path`] and [`Profile::write_trace`] say how long
-/// a launch takes if nodes start as soon as the graph's edges allow, and none slows down another one.
+/// conditional nodes cost besides the nodes in them, is not in these times. The step from one node to the next is.
+/// [`Profile::critical_path`] and [`Profile::write_trace`] say how long a launch takes if nodes start as soon as the
+/// graph's edges allow, and none slows down another one.
 #[derive(Clone, Debug)]
 pub struct Profile {
     graph: String,
@@ -61,6 +62,12 @@ pub struct NodeProfile {
     pub bytes: Option<u64>,
     /// The instructions that warps executed in all calls, if it is a kernel that ran on the emulator.
     pub instructions: Option<u64>,
+    /// The times that shared memory had to move words again in all calls, since an instruction of a warp accessed
+    /// several words in one of the 32 banks (n - 1 for an n-way conflict), if it is a kernel that ran on the emulator.
+    pub bank_conflicts: Option<u64>,
+    /// The branches in all calls that some lanes of a warp took and others did not, if it is a kernel that ran on the
+    /// emulator. They are those of the PTX: a compiler makes short ones predicates.
+    pub divergent_branches: Option<u64>,
 }
 
 /// Nanoseconds of nodes: in all launches, and in one, the median of them.
@@ -96,6 +103,11 @@ impl NodeProfile {
         let entered: u64 = nodes.iter().map(|&node| times[node].entered).sum();
         let all_calls: Vec<u64> = nodes.iter().flat_map(|&node| &times[node].calls).copied().collect();
         let calls = all_calls.len() as u64 + entered;
+        let counted = nodes.iter().filter_map(|&node| times[node].counts);
+        let counts = counted.reduce(|mut all, counts| {
+            all += counts;
+            all
+        });
         Self {
             name,
             kind: first.kind,
@@ -111,7 +123,9 @@ impl NodeProfile {
             bytes: first
                 .bytes
                 .filter(|_| nodes.iter().all(|&node| shape[node].bytes == first.bytes)),
-            instructions: nodes.iter().map(|&node| times[node].instructions).sum(),
+            instructions: counts.map(|counts| counts.instructions),
+            bank_conflicts: counts.map(|counts| counts.bank_conflicts),
+            divergent_branches: counts.map(|counts| counts.divergent_branches),
         }
     }
 
@@ -225,7 +239,9 @@ impl Profile {
         self.launches
     }
 
-    /// The time that measuring adds to each call of a node: what an empty call measures. It is already subtracted.
+    /// The time that measuring adds to each call of a node, which is already subtracted: on a GPU, what a kernel that
+    /// does nothing measures alone more than it adds to a chain of such kernels in one graph; on the emulator, what
+    /// reading the clock takes. So times are what nodes add to a launch, with the step from the node before.
     pub fn overhead(&self) -> Duration {
         self.overhead
     }

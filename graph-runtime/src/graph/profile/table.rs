@@ -7,6 +7,9 @@ use std::time::Duration;
 
 /// The columns of a line, at most.
 const WIDTH: usize = 120;
+/// The heads of the columns.
+const GPU_COLUMNS: &str = "node                                 kind     kernel                      calls    median     total  share    bytes/s";
+const EMULATOR_COLUMNS: &str = "node                     kind     kernel              calls   median  share    bytes       instr.  conflicts diverging";
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -16,14 +19,10 @@ impl fmt::Display for Profile {
         };
         let graph = cut(&self.graph, 80);
         writeln!(f, "profile of `{graph}`: {launches} on {}", self.device())?;
-        write!(
-            f,
-            "{:<30} {:<8} {:<20} {:>8} {:>9} {:>9} {:>6} {:>10} {:>11}",
-            "node", "kind", "kernel", "calls", "median", "total", "share", "bytes/s", "instr."
-        )?;
+        f.write_str(if self.is_of_gpu { GPU_COLUMNS } else { EMULATOR_COLUMNS })?;
         let mut nodes: Vec<&NodeProfile> = self.by_declaration.iter().filter(|node| node.calls > 0).collect();
         nodes.sort_by_key(|node| Reverse(node.launch));
-        nodes.into_iter().try_for_each(|node| row(f, node))?;
+        nodes.into_iter().try_for_each(|node| row(f, node, self.is_of_gpu))?;
         let idle = self.by_declaration.iter().filter(|node| node.calls == 0).count();
         if idle > 0 {
             write!(f, "\n({idle} more did not run)")?;
@@ -59,21 +58,28 @@ impl Profile {
     }
 }
 
-fn row(f: &mut fmt::Formatter<'_>, node: &NodeProfile) -> fmt::Result {
-    let rate = node.bytes_per_second().map(|rate| scaled(rate, "B"));
-    let instructions = node.instructions.map(|count| count.to_string());
-    let row = format!(
-        "{:<30} {:<8} {:<20} {:>8} {:>9} {:>9} {:>5.1}% {:>10} {:>11}",
-        cut(&node.name, 30),
-        node.kind.keyword(),
-        cut(node.kernel.as_deref().unwrap_or(""), 20),
-        node.calls,
-        time(node.median),
-        time(node.total),
-        node.share * 100.0,
-        rate.unwrap_or_default(),
-        instructions.unwrap_or_default()
-    );
+fn row(f: &mut fmt::Formatter<'_>, node: &NodeProfile, is_of_gpu: bool) -> fmt::Result {
+    let kernel = node.kernel.as_deref().unwrap_or("");
+    let (kind, calls, median) = (node.kind.keyword(), node.calls, time(node.median));
+    let share = node.share * 100.0;
+    let row = if is_of_gpu {
+        let rate = node.bytes_per_second().map(|rate| scaled(rate, "B"));
+        let (name, kernel, rate) = (cut(&node.name, 36), cut(kernel, 24), rate.unwrap_or_default());
+        let total = time(node.total);
+        format!("{name:<36} {kind:<8} {kernel:<24} {calls:>8} {median:>9} {total:>9} {share:>5.1}% {rate:>10}")
+    } else {
+        let count = |count: Option<u64>| count.map(|count| count.to_string()).unwrap_or_default();
+        let (name, kernel, bytes) = (
+            cut(&node.name, 24),
+            cut(kernel, 16),
+            node.bytes.map(|bytes| scaled(bytes as f64, "B")),
+        );
+        let (bytes, instructions) = (bytes.unwrap_or_default(), count(node.instructions));
+        let (conflicts, diverging) = (count(node.bank_conflicts), count(node.divergent_branches));
+        format!(
+            "{name:<24} {kind:<8} {kernel:<16} {calls:>8} {median:>8} {share:>5.1}% {bytes:>8} {instructions:>12} {conflicts:>10} {diverging:>9}"
+        )
+    };
     write!(f, "\n{}", row.trim_end())
 }
 

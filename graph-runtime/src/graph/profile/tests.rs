@@ -1,5 +1,6 @@
 use super::schedule::{lanes, spans};
 use super::*;
+use crate::program::recorder::Counts;
 
 fn node(name: &str, after: &[usize], level: usize) -> ProfiledNode {
     ProfiledNode {
@@ -11,6 +12,14 @@ fn node(name: &str, after: &[usize], level: usize) -> ProfiledNode {
         level,
         body: 0,
         bodies: Vec::new(),
+    }
+}
+
+fn counts(instructions: u64, bank_conflicts: u64, divergent_branches: u64) -> Counts {
+    Counts {
+        instructions,
+        bank_conflicts,
+        divergent_branches,
     }
 }
 
@@ -27,7 +36,7 @@ fn diamond() -> Profile {
     for scale in [1, 3] {
         recorder.launch();
         for (node, time) in [100, 500, 200, 50].into_iter().enumerate() {
-            recorder.call(node, time * scale + 5, Some(64));
+            recorder.call(node, time * scale + 5, Some(counts(64, 7, 1)));
         }
     }
     Profile::new("Diamond".to_owned(), false, shape, &recorder)
@@ -66,6 +75,7 @@ fn times_are_without_overhead() {
         (2, Duration::from_nanos(200), Duration::from_nanos(400))
     );
     assert_eq!((b.median, b.instructions), (Duration::from_nanos(1000), Some(128)));
+    assert_eq!((b.bank_conflicts, b.divergent_branches), (Some(14), Some(2)));
     assert_eq!(b.bytes_per_second(), Some(4e9));
     assert_eq!(profile.overhead(), Duration::from_nanos(5));
     assert_eq!(profile.total(), Duration::from_nanos(3400));
@@ -157,11 +167,11 @@ fn nodes_start_when_those_before_have_ended() {
 fn a_profile_is_a_table() {
     let expected = "\
 profile of `Diamond`: 2 launches on the emulator
-node                           kind     kernel                  calls    median     total  share    bytes/s      instr.
-b                              kernel   scale                       2   1.00 us   2.00 us  58.8%    4.00 GB         128
-c                              kernel   scale                       2    400 ns    800 ns  23.5%    10.0 GB         128
-a                              kernel   scale                       2    200 ns    400 ns  11.8%    20.0 GB         128
-d                              kernel   scale                       2    100 ns    200 ns   5.9%    40.0 GB         128
+node                     kind     kernel              calls   median  share    bytes       instr.  conflicts diverging
+b                        kernel   scale                   2  1.00 us  58.8%  4.00 kB          128         14         2
+c                        kernel   scale                   2   400 ns  23.5%  4.00 kB          128         14         2
+a                        kernel   scale                   2   200 ns  11.8%  4.00 kB          128         14         2
+d                        kernel   scale                   2   100 ns   5.9%  4.00 kB          128         14         2
 critical path: a > b > d
 a launch: 1.30 us along the critical path, 1.70 us node by node; the 5 ns that measuring a call adds are left out";
     assert_eq!(diamond().to_string(), expected);
@@ -181,10 +191,20 @@ fn tables_fit_into_120_columns() {
         .collect();
     let mut recorder = Recorder::new(40);
     recorder.launch();
-    (0..39).for_each(|node| recorder.call(node, 123_456_789_012, Some(99_999_999_999)));
+    (0..39).for_each(|node| {
+        recorder.call(
+            node,
+            123_456_789_012,
+            Some(counts(999_999_999_999, 9_999_999_999, 999_999_999)),
+        )
+    });
     recorder.skip(39);
-    let table = Profile::new(long, false, shape, &recorder).to_string();
-    assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
-    assert!(table.contains(" more\n"), "{table}");
-    assert!(table.contains("(1 more did not run)"), "{table}");
+    for is_of_gpu in [false, true] {
+        let table = Profile::new(long.clone(), is_of_gpu, shape.clone(), &recorder).to_string();
+        assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
+        assert!(table.contains(" more\n"), "{table}");
+        assert!(table.contains("(1 more did not run)"), "{table}");
+        let [head, row] = [1, 2].map(|line| table.lines().nth(line).unwrap_or_default().chars().count());
+        assert_eq!(head, row, "{table}");
+    }
 }

@@ -5,6 +5,7 @@ use super::read_only::Contents;
 use super::wait::{self, wait};
 use super::{Around, Piece, Run, Steps};
 use crate::backend::cuda::build::Single;
+use crate::backend::cuda::delay;
 use crate::backend::cuda::failure::Failure;
 use crate::backend::cuda::predicated::Guard;
 use crate::backend::finite::Before;
@@ -204,21 +205,34 @@ impl Steps<'_> {
         }
     }
 
-    /// The nanoseconds that the timer measures of a graph whose only node is empty: the median of several launches. The
-    /// context is current.
+    /// The nanoseconds that the timer measures of a kernel alone more than the kernel adds to a chain of kernels: those
+    /// of a graph of one, less those of a longer graph divided by its further kernels. The built-in kernel is loaded,
+    /// and the context is current.
     pub(super) fn overhead(&self, timer: &Timer) -> Result<u64, CudaError> {
+        const FURTHER: u64 = 16;
+        let one = self.chain_time(timer, 1)?;
+        let longer = self.chain_time(timer, 1 + FURTHER)?;
+        Ok(one.saturating_sub(longer.saturating_sub(one) / FURTHER))
+    }
+
+    /// The nanoseconds that the timer measures of a chain of kernels that do next to nothing: the median of several
+    /// launches.
+    fn chain_time(&self, timer: &Timer, kernels: u64) -> Result<u64, CudaError> {
         const LAUNCHES: usize = 21;
         let api = self.parts.cuda.api();
         let mut piece = Piece::empty(api);
         // SAFETY: the driver is initialised.
         piece.graph = unsafe { api.create() }?;
-        // SAFETY: the graph was just made.
-        unsafe { api.add_empty_node(piece.graph, &[]) }?;
+        let mut last = Vec::new();
+        for _ in 0..kernels {
+            // SAFETY: the graph was just made, and so was the node; the kernels of `parts` outlive the piece (fact 2).
+            last = vec![unsafe { delay::add_empty(&self.parts.cuda, piece.graph, &last, &self.parts.kernels) }?];
+        }
         // SAFETY: as above.
         piece.exec = unsafe { api.instantiate(piece.graph, 0) }.map_err(|failed| failed.error)?;
         let mut times = [0; LAUNCHES];
         for time in &mut times {
-            // SAFETY: it was just instantiated in this context, and uses nothing.
+            // SAFETY: it was just instantiated in this context, and uses nothing but a kernel of `parts`.
             let ran = unsafe { self.queue(piece.exec, Some(timer)) }.and_then(|()| self.drain());
             if let Err(error) = ran {
                 if self.drain().is_err() {
