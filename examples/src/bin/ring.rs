@@ -1,9 +1,9 @@
 //! The smallest program of several ranks: each sends its number to the next one in a ring, until each has seen all.
 //!
-//! It shows `exchange`, and ranks as threads of one process. The ranks run on emulated devices: communicators of GPUs
-//! are refused in this version.
+//! It shows `exchange`, and ranks as threads of one process. The ranks run on the GPUs of this machine if it has
+//! several, else on emulated devices.
 
-use examples::program::start;
+use examples::program::{ranks, start};
 use graph_runtime::{BoxError, Communicator, Device, Result, cuda_graph};
 
 /// The number of ranks.
@@ -38,7 +38,7 @@ fn rank(device: &Device, world: &Communicator) -> Result<[u32; RANKS]> {
 
 fn main() -> Result<(), BoxError> {
     start(&[Ring::PLAN])?;
-    let devices = Device::emulators(RANKS);
+    let devices = ranks(RANKS);
     let worlds = Communicator::local(&devices)?;
     let seen: Vec<Result<[u32; RANKS]>> = std::thread::scope(|scope| {
         let ranks = devices.iter().zip(&worlds);

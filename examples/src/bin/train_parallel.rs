@@ -3,12 +3,12 @@
 //! The perceptron of `mlp`, on four ranks. After each layer's step, an `all_reduce` averages its weights over the
 //! ranks, beside the step of the layer before: with gradient descent, that is a step by the gradients of the joint
 //! batch. Losses and weights are compared with those of one rank that has the whole batch. Another graph broadcasts the
-//! first weights, so that all begin alike. The ranks run on emulated devices: communicators of GPUs are refused in this
-//! version.
+//! first weights, so that all begin alike. The ranks run on the GPUs of this machine if it has several, else on
+//! emulated devices.
 
 use examples::compare::{close, learnt};
 use examples::mlp::{Layer, descend, gradient, linear, squared_error};
-use examples::program::{random, start};
+use examples::program::{self, random, start};
 use graph_runtime::{BoxError, Communicator, Device, Result, cuda_graph};
 
 /// The number of ranks.
@@ -112,7 +112,7 @@ fn train<const B: usize>(device: &Device, world: &Communicator) -> Result<Learnt
 
 /// Runs a function on each of so many ranks.
 fn on_ranks<T: Send>(ranks: usize, run: impl Fn(&Device, &Communicator) -> Result<T> + Sync) -> Result<Vec<T>> {
-    let devices = Device::emulators(ranks);
+    let devices = program::ranks(ranks);
     let worlds = Communicator::local(&devices)?;
     std::thread::scope(|scope| {
         let run = &run;

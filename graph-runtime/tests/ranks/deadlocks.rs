@@ -1,6 +1,6 @@
 //! Planted deadlocks: each is refused when the graph is built, or ends with an error on all ranks at once.
 
-use super::common::wants_cuda;
+use super::common::{block_on, wants_cuda};
 use super::{devices, messages, on_ranks, with_timeout};
 use graph_runtime::{
     Code, Communicator, Device, Error, Exchange, GraphBuilder, NodeId, OnDevice, Place, Reduction, Result,
@@ -274,20 +274,42 @@ fn a_rank_that_is_missing_is_named() {
             "{message}"
         );
     }
+    missing_in_a_launch(How::Wait);
+    missing_in_a_launch(How::Future);
+}
+
+/// The way in which a rank learns of the end of a launch.
+#[derive(Clone, Copy)]
+enum How {
+    Wait,
+    Future,
+}
+
+fn missing_in_a_launch(how: How) {
     let launched = with_timeout(2, Duration::from_millis(300), |device, world| {
         let [mut one, _two] = two_graphs(device, &world)?;
         if world.rank() == 1 {
             std::thread::sleep(Duration::from_secs(2));
             return Ok(());
         }
-        one.launch()?;
-        match one.synchronize() {
+        // In debug mode, launches return the errors, too.
+        let waited = match how {
+            How::Wait => one.launch().and_then(|()| one.synchronize()),
+            How::Future => one.launch_async().and_then(block_on),
+        };
+        match waited {
             Err(Error::Peer { rank: 1, site, .. }) => {
                 assert_eq!((site.graph_name(), site.node_name()), (Some("One"), Some("sum")));
-                Ok(())
             }
             other => panic!("{other:?}"),
         }
+        // The communicator cannot be used any more, and the device can.
+        let again = one.launch().and_then(|()| one.synchronize());
+        assert!(matches!(again, Err(Error::Peer { rank: 1, .. })), "{again:?}");
+        let buffer = device.alloc::<[u32; 4]>()?;
+        buffer.copy_from(&[7; 4])?;
+        assert_eq!(*buffer.read()?, [7; 4]);
+        Ok(())
     });
     assert_eq!(self::messages(launched), ["", ""]);
 }

@@ -176,3 +176,27 @@ fn a_split_meets_no_build() {
         assert!(message.contains(expected), "{messages:?}");
     }
 }
+
+/// Asks the driver in software, once more in a process in which no device reaches the memory of another one.
+#[test]
+fn gpus_that_do_not_reach_each_other_are_named() {
+    const NO_PEERS: &str = "CUDA_GRAPH_DRIVER_NO_PEERS";
+    if !super::common::is_software() {
+        return; // all GPUs of a machine that we have reach each other
+    }
+    if std::env::var_os(NO_PEERS).is_none() {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        let test = "failures::gpus_that_do_not_reach_each_other_are_named";
+        child.args(["--exact", test]).env(NO_PEERS, "1");
+        child.env("CUDA_GRAPH_DRIVER_DEVICES", "2");
+        let output = child.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        return;
+    }
+    let (devices, _one) = super::devices(2);
+    let error = Communicator::local(&devices).unwrap_err();
+    assert!(matches!(error, Error::Peer { rank: 1, .. }), "{error}");
+    let message = error.to_string();
+    let pair = "has no way to the memory of rank 1";
+    assert!(message.contains("rank 0 (") && message.contains(pair), "{message}");
+}

@@ -1,5 +1,4 @@
-//! Every statement equals plain Rust, for every type and several numbers of ranks. (`f16` and `bf16` are memory only
-//! with a feature of `half`: a unit test of `number.rs` has their arithmetic.)
+//! Every statement equals plain Rust, for every type and several numbers of ranks.
 
 use super::common::wants_cuda;
 use super::{on_ranks, ranks};
@@ -7,6 +6,7 @@ use graph_runtime::OnDevice;
 use graph_runtime::{
     Communicator, Device, Element, Exchange, GraphBuilder, NodeId, Place, Reducible, Reduction, Result,
 };
+use half::{bf16, f16};
 
 /// A reduction, and what it does to two numbers.
 type Operation<T> = (Reduction, fn(T, T) -> T);
@@ -163,6 +163,8 @@ macro_rules! floats {
 floats! {
     f32 |number: f64| number as f32;
     f64 |number: f64| number;
+    f16 |number: f64| f16::from_f64(number);
+    bf16 |number: f64| bf16::from_f64(number);
 }
 
 /// Amounts of one and of several blocks and rounds, and parts that begin and end anywhere.
@@ -243,7 +245,7 @@ fn exchanges_of_every_kind() {
 /// A rank that launches again and again, without waiting for the others.
 #[test]
 fn ranks_may_be_launches_ahead() {
-    const LAUNCHES: u32 = 50;
+    const LAUNCHES: u32 = 120;
     on_ranks(*ranks().last().unwrap(), |device, world| {
         let ranks = world.size() as u32;
         let mut builder = GraphBuilder::new(device, "Ahead");

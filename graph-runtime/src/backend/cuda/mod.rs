@@ -108,8 +108,10 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    vouches for theirs. An update changes the part of a copy or memset only to one within the memory that passed
 ///    those checks (`Update::push_part`). A kernel does what is known of it (D6, U1, U2, U4). Where it takes a texture
 ///    or a surface, it gets the handle of one that reaches the memory of its argument alone (D10, D13): `adder` has the
-///    objects, which are destroyed after `exec` and `graph`, or when nodes have others and no launch is in flight. For
-///    captured work, the `unsafe` of the calls vouches; for a raw node, the `unsafe` of `GraphBuilder::raw` (U2, U3).
+///    objects, which are destroyed after `exec` and `graph`, or when nodes have others and no launch is in flight. The
+///    kernel of a collective touches the parts of its node, and stations of its ranks, which `user_objects` keeps
+///    (facts 1 to 3 of [`CudaStation`](crate::ownership::station::CudaStation)). For captured work, the `unsafe` of the
+///    calls vouches; for a raw node, the `unsafe` of `GraphBuilder::raw` (U2, U3).
 /// 6. *Argument values are copied* by CUDA (D1) when a node is added or changed; scratch memory need only live for the
 ///    call.
 /// 7. *Conditions are numbers in memory that nodes read.* Conditional handles and body graphs belong to the CUDA graph
