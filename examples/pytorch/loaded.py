@@ -61,35 +61,45 @@ class Saved:
         return Graph(self.folder / name, device=DEVICE)
 
     def tensors(self, name):
-        """The tensors of a file of safetensors, by name: bytes, which are numbers of 32 bits."""
-        data = (self.folder / name).read_bytes()
-        (length,) = struct.unpack("<Q", data[:8])
-        begin = 8 + length
-        header = json.loads(data[8:begin])
-        header.pop("__metadata__", None)
-        offsets = {name: tensor["data_offsets"] for name, tensor in header.items()}
-        return {name: data[begin + first:begin + last] for name, (first, last) in offsets.items()}
+        return tensors(self.folder / name)
 
     def compare(self, graphs):
-        """Measures Rust's rows and ours in turns, and fails if ours are slower. `graphs` has a graph for each row."""
+        """Measures Rust's rows and ours in turns: launches on a stream of the graph's own, as in Rust, and on torch's.
+        Fails if the first are slower than in Rust. `graphs` has a graph for each row.
+        """
         if not on_gpu:
             return
-        theirs, ours = {row: [] for row in graphs}, {row: [] for row in graphs}
+        theirs, ours, on_torchs = ({row: [] for row in graphs} for _ in range(3))
         for _ in range(TURNS):
             lines = [line.split(": ") for line in self._run("--bench") if line.startswith("bench:")]
             printed = {line[1].strip(): float(line[2].split()[0]) for line in lines}
             for row, graph in graphs.items():
                 theirs[row].append(printed[row])
-                ours[row].append(measure(graph))
+                ours[row].append(measure(graph, None))
+                on_torchs[row].append(measure(graph, torch.cuda.current_stream().cuda_stream))
         slow = []
         for row in graphs:
-            rust, python = statistics.median(theirs[row]), statistics.median(ours[row])
-            print(f"bench:   {row} in Rust: {rust:.2f} us ({min(theirs[row]):.2f} to {max(theirs[row]):.2f})")
-            print(f"bench:   {row} in Python: {python:.2f} us ({min(ours[row]):.2f} to {max(ours[row]):.2f})")
-            print(f"ratio:   {row}: {python / rust:.3f}")
+            medians = []
+            for where, times in ("Rust", theirs), ("Python", ours), ("Python on torch's stream", on_torchs):
+                low, median, high = statistics.quantiles(times[row], n=4)
+                medians.append(median)
+                print(f"bench:   {row} in {where}: {median:.2f} us ({low:.2f} to {high:.2f})")
+            rust, python, on_torchs_stream = medians
+            print(f"ratio:   {row}: {python / rust:.3f}, on torch's stream {on_torchs_stream / rust:.3f}")
             slow += [row] if python > LIMIT * rust else []
         if slow:
             sys.exit(f"slower than in Rust: {', '.join(slow)}")
+
+
+def tensors(path):
+    """The tensors of a file of safetensors, by name: bytes, a multiple of four."""
+    data = path.read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    begin = 8 + length
+    header = json.loads(data[8:begin])
+    header.pop("__metadata__", None)
+    offsets = {name: tensor["data_offsets"] for name, tensor in header.items()}
+    return {name: data[begin + first:begin + last] for name, (first, last) in offsets.items()}
 
 
 def memory(data):
@@ -97,6 +107,11 @@ def memory(data):
     if on_gpu:
         return torch.frombuffer(bytearray(data), dtype=torch.int32).cuda()
     return (ctypes.c_int32 * (len(data) // 4)).from_buffer_copy(data)
+
+
+def size(of):
+    """The size of memory in bytes."""
+    return 4 * len(of)
 
 
 def zeros(count):
@@ -131,9 +146,9 @@ def wait(graph):
     graph.synchronize()
 
 
-def measure(graph):
+def measure(graph, stream):
     """Microseconds of a launch, as `examples::bench` measures them: the median of the rounds."""
-    stream, times = torch.cuda.current_stream().cuda_stream, []
+    times = []
     for _ in range(10 + ROUNDS):
         start = time.perf_counter()
         for _ in range(LAUNCHES):

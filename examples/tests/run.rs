@@ -99,6 +99,7 @@ fn python_runs_the_graph_files_of_examples() {
     let library = Path::new(env!("CARGO_BIN_EXE_engine")).with_file_name("deps/libcuda_graph_load.so");
     for (script, program) in [
         ("engine_loaded.py", env!("CARGO_BIN_EXE_engine")),
+        ("generate_loaded.py", env!("CARGO_BIN_EXE_generate")),
         ("train_linear_loaded.py", env!("CARGO_BIN_EXE_train_linear")),
     ] {
         let mut python = Command::new("python3");

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The first bytes of a graph file. The first of them is in no text.
 const MAGIC: [u8; 8] = *b"\x89CUGRAPH";
 /// The version of the format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The kinds of memory of a file, by their codes.
 const MEMORY: &[Memory] = &[
     Memory::Host,
@@ -69,6 +69,8 @@ pub struct FileMemory {
     pub given: bool,
     /// The name in the PTX of a variable that the author declares as memory; else empty.
     pub symbol: Cow<'static, str>,
+    /// The bytes that device memory of the graph's own begins with: states of random numbers. Empty for zeroes.
+    pub contents: Vec<u8>,
 }
 
 /// A body of a node.

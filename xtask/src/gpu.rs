@@ -42,7 +42,11 @@ const FAULT_INJECTION: WithFeature = WithFeature {
     feature: "fault-injection",
 };
 /// The scripts of `examples/pytorch` that run graph files, each with the program that saves the file.
-const SCRIPTS: [(&str, &str); 2] = [("train_linear_loaded", "train_linear"), ("engine_loaded", "engine")];
+const SCRIPTS: [(&str, &str); 3] = [
+    ("train_linear_loaded", "train_linear"),
+    ("engine_loaded", "engine"),
+    ("generate_loaded", "generate"),
+];
 /// The library by which Python opens graph files.
 const LOADER: &str = "cuda_graph_load";
 const RUN_SCRIPT: &str = include_str!("../gpu.sh");

@@ -2,18 +2,22 @@
 //! reads each token from mapped memory as soon as it is chosen.
 //!
 //! First a small decoder of characters, which `train_text` has trained, writes sentences. Then, on a GPU, one of the
-//! size of GPT-2 with weights by a formula, whose logits PyTorch has computed too; `--bench` times it. It runs on the
-//! first CUDA device, or on the CPU emulator if there is none.
+//! size of GPT-2 with weights by a formula, whose logits PyTorch has computed too; `--bench` times it. Both graphs are
+//! saved as files, opened again, and write the same; `--save FOLDER` keeps the files, for `pytorch/generate_loaded.py`.
+//! It runs on the first CUDA device, or on the CPU emulator if there is none.
 
 use examples::bench::{self, Figure};
 use examples::compare::{close, largest};
 use examples::decoder::{Decode, Model, Sizes, Task, follow, plain_logits};
-use examples::program::{sized, start};
-use examples::tensors;
-use graph_runtime::{BoxError, Device, Result};
+use examples::program::{argument, sized, start};
+use examples::tensors::{self, Tensor};
+use graph_runtime::{AnyGraph, BoxError, Device, Loaded, Result};
 use safetensors::{Dtype, SafeTensors};
+use std::fs;
 use std::io::{Write, stdout};
+use std::path::Path;
 use std::thread;
+use std::time::Instant;
 
 const TRAINED: &[u8] = include_bytes!("../../data/text.safetensors");
 /// 17 tokens and every 16th logit after the 16th of them: `examples/pytorch/generate.py --reference` wrote them.
@@ -29,6 +33,7 @@ fn main() -> Result<(), BoxError> {
     let model = Model::from_formula(&device, Sizes::GPT2)?;
     let mut decode = model.decode(&device, 1)?;
     check_large(&mut decode)?;
+    open_again(&device, &model, &mut decode, "large", &[1])?;
     if bench::is_wanted(&device) {
         measure(&mut decode)?;
     }
@@ -66,6 +71,49 @@ fn write(device: &Device) -> Result<(), BoxError> {
         let text = decode.written()?;
         let expected = plain_logits(&model, &text[..text.len() - 1])?;
         compare(&decode.logits()?.read_vec()?, &expected, "plain Rust")?;
+    }
+    let given: Vec<u32> = "A graph ".bytes().map(u32::from).collect();
+    open_again(device, &model, &mut decode, "small", &given)
+}
+
+/// Saves the graph as a file, and writes a text by that: the same.
+fn open_again(device: &Device, model: &Model, decode: &mut Decode, name: &str, given: &[u32]) -> Result<(), BoxError> {
+    let end = given.len() + 8;
+    decode.begin(Task::likeliest(given, end))?;
+    let (text, state) = (decode.text()?.read_vec()?, decode.state()?.read()?);
+    decode.launch()?;
+    let expected = decode.written()?;
+
+    let kept = argument("--save");
+    let temporary = std::env::temp_dir().join(format!("generate-{}", std::process::id()));
+    let folder = kept.as_ref().map_or(&*temporary, Path::new);
+    fs::create_dir_all(folder)?;
+    let path = folder.join(format!("{name}.cugraph"));
+    decode.plan().save(&path)?;
+    let begun = Instant::now();
+    // SAFETY: the file has just been saved, and its kernels are declared `safe`.
+    let mut loaded = unsafe { Loaded::open_trusted(device, &path) }?;
+    for (tensor, memory) in model.named() {
+        loaded.bind(tensor, memory)?;
+    }
+    loaded.write("text", &text)?;
+    loaded.write("state", &*state)?;
+    loaded.launch()?;
+    loaded.synchronize()?;
+    let time = begun.elapsed().as_secs_f64() * 1e3;
+    let found = loaded.read::<u32>("text")?;
+    if found[..expected.len()] != expected {
+        return Err(format!("the file of the {name} decoder writes {found:?}, not {expected:?}").into());
+    }
+    println!("time:    {time:.1} ms to open the file of the {name} decoder and for a first launch");
+    let floats = |words: &[u32]| words.iter().map(|&word| word as f32).collect();
+    let list = [
+        Tensor::list("given", floats(given)),
+        Tensor::list("text", floats(&expected)),
+    ];
+    tensors::write(&folder.join(format!("{name}.safetensors")), &list)?;
+    if kept.is_none() {
+        fs::remove_dir_all(folder)?;
     }
     Ok(())
 }

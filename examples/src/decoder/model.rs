@@ -50,6 +50,11 @@ impl Model {
         Ok(model)
     }
 
+    /// The tensors, by their names in a file of weights, which are those of the graph's memory.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &DeviceBuffer<[bf16]>)> {
+        NAMES.into_iter().zip(&self.tensors)
+    }
+
     /// Rounds weights to bf16; `weights` has all of them, as [`Sizes::weights`] says.
     ///
     /// # Errors

@@ -189,14 +189,23 @@ fn module(reader: &mut Reader<'_>) -> Result<FileModule> {
 }
 
 fn memory(reader: &mut Reader<'_>) -> Result<FileMemory> {
-    Ok(FileMemory {
+    let memory = FileMemory {
         name: reader.text()?,
         memory: reader.code(MEMORY, "kind of memory")?,
         bytes: reader.long()?,
         align: reader.long()?,
         given: reader.flag()?,
         symbol: reader.text()?,
-    })
+        contents: reader.bytes()?.to_vec(),
+    };
+    let (name, len) = (&memory.name, memory.contents.len() as u64);
+    let begins = memory.memory == crate::Memory::Device && !memory.given && len == memory.bytes;
+    if len > 0 && !begins {
+        return wrong(format!(
+            "it lets memory `{name}` begin with {len} bytes, which it cannot"
+        ));
+    }
+    Ok(memory)
 }
 
 fn node(reader: &mut Reader<'_>) -> Result<FileNode> {

@@ -101,6 +101,7 @@ fn memory(file: &mut Writer, memory: &FileMemory) {
     file.long(memory.align);
     file.flag(memory.given);
     file.text(&memory.symbol);
+    file.bytes(&memory.contents);
 }
 
 fn node(file: &mut Writer, node: &FileNode) {

@@ -18,6 +18,11 @@ fn example() -> GraphFile {
         align: 4,
         given,
         symbol: Cow::Borrowed(if memory == Memory::Constant { "table" } else { "" }),
+        contents: if memory == Memory::Device && !given {
+            vec![9; 64]
+        } else {
+            Vec::new()
+        },
     };
     let node = |name: &'static str, body, after: &[u32], work| FileNode {
         name: name.into(),
@@ -54,7 +59,8 @@ fn example() -> GraphFile {
     };
     let kinds = MEMORY
         .iter()
-        .map(|&kind| memory(kind.keyword(), kind, kind == Memory::Device));
+        .map(|&kind| memory(kind.keyword(), kind, kind == Memory::Device))
+        .chain([memory("states", Memory::Device, false)]);
     GraphFile {
         name: "Example".into(),
         modules: vec![FileModule {
@@ -107,7 +113,7 @@ fn the_format_stays() {
     let version = env!("CARGO_PKG_VERSION").len();
     assert_eq!(
         encode::hash(&content[encode::HEADER + 8 + version..]),
-        7_636_464_733_273_083_617
+        5_021_812_255_301_499_275
     );
 }
 
@@ -121,7 +127,7 @@ fn damaged_files_are_refused_and_say_why() {
     other[8] = 9;
     assert_eq!(
         refused(&other),
-        "its format has version 9, and this program reads version 1"
+        "its format has version 9, and this program reads version 2"
     );
     for at in encode::HEADER..bytes.len() {
         let mut damaged = bytes.clone();
@@ -153,6 +159,20 @@ fn indices_are_within_their_lists() {
         refused(&|file| file.memory[0].memory = Memory::Array),
         "it has no kind of memory 255"
     );
+}
+
+/// Only device memory of the graph's own begins with bytes, as many as it has.
+#[test]
+fn contents_have_their_memory() {
+    let refused = |change: &dyn Fn(&mut FileMemory)| {
+        let mut file = example();
+        change(file.memory.last_mut().unwrap());
+        GraphFile::decode(&file.encode()).unwrap_err().to_string()
+    };
+    let wrong = |len| format!("it lets memory `states` begin with {len} bytes, which it cannot");
+    assert_eq!(refused(&|memory| memory.given = true), wrong(64));
+    assert_eq!(refused(&|memory| memory.memory = Memory::Scratch), wrong(64));
+    assert_eq!(refused(&|memory| memory.contents.truncate(63)), wrong(63));
 }
 
 /// A length that the file does not have is refused before anything is allocated for it.

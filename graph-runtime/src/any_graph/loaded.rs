@@ -422,7 +422,13 @@ impl Loaded {
         let bound = |index: usize| self.bound[index].clone();
         let declared = GraphBuilder::of_file(&self.device, &self.file, &self.modules, bound);
         let (builder, places) = declared.map_err(|message| self.failed(None, message))?;
-        let graph = builder.build()?;
+        let mut graph = builder.build()?;
+        for (index, memory) in self.file.memory.iter().enumerate() {
+            if !memory.contents.is_empty() && self.bound[index].is_none() {
+                let place = Place::<[u8], OnDevice>::new(places[index]);
+                graph.device_mut(&place)?.copy_from(&memory.contents)?;
+            }
+        }
         Ok(Built { graph, places })
     }
 

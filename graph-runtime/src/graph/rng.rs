@@ -217,6 +217,14 @@ impl BuiltRng {
         bytemuck::cast_slice(&all).to_vec()
     }
 
+    /// The states that a graph of the same statements begins with, if it has a generator of its own.
+    pub(crate) fn contents(&self) -> Option<Vec<u8>> {
+        match &self.beginning {
+            Beginning::Own(state) => Some(self.bytes(*state)),
+            Beginning::Shared(_) => None,
+        }
+    }
+
     /// Writes the states, as they are when the generator is in the state `begin`. No launch may be in flight.
     fn write(&self, draft: &Draft, storage: &[Storage], begin: Philox) -> Result<()> {
         let site = || self.site(draft);

@@ -73,10 +73,12 @@ impl Saving<'_> {
         let mut all = Vec::new();
         for (resource, declared) in draft.resources.iter().enumerate() {
             self.numbers.push(all.len() as u32);
-            if rngs.iter().any(|rng| rng.find(resource).is_some()) {
+            let rng = rngs.iter().find(|rng| rng.find(resource).is_some());
+            let contents = rng.map(|rng| rng.contents());
+            if contents == Some(None) {
                 self.refuse(
                     &declared.name,
-                    "draws random numbers, whose generator is this program's",
+                    "draws from a generator that graphs of this program share",
                 );
             }
             match (declared.memory, layouts[resource]) {
@@ -96,6 +98,7 @@ impl Saving<'_> {
                         },
                         given,
                         symbol: symbol.map_or(Cow::Borrowed(""), |variable| variable.symbol.clone()),
+                        contents: contents.flatten().unwrap_or_default(),
                     });
                 }
             }

@@ -133,6 +133,39 @@ cuda_graph! {
     }
 }
 
+/// A file begins where its graph began when it was saved, and goes on as that does.
+#[test]
+fn a_graph_file_draws_the_numbers_of_its_graph() -> Result<()> {
+    let device = device();
+    let path = std::env::temp_dir().join(format!("rng-{}.cugraph", std::process::id()));
+    let save_and_open = |plan: &Plan| {
+        plan.save(&path).expect("it is saved");
+        // SAFETY: the kernels are declared `safe`.
+        let loaded = unsafe { Loaded::open_trusted(&device, &path) };
+        std::fs::remove_file(&path).expect("it was saved");
+        loaded
+    };
+    let mut graph = Numbers::build(&device, 7)?;
+    graph.noise().set_state(Philox { seed: 5, offset: 96 })?;
+    let mut loaded = save_and_open(&graph.plan())?;
+    for _ in 0..3 {
+        let numbers = numbers(&mut graph)?;
+        loaded.launch()?;
+        assert_eq!([loaded.read::<u32>("first")?, loaded.read("second")?], numbers);
+    }
+    let again = save_and_open(loaded.plan())?;
+    assert_eq!(again.memory().count(), loaded.memory().count());
+
+    let mut graph = Everywhere::build(&device)?;
+    let mut loaded = save_and_open(&graph.plan())?;
+    for _ in 0..2 {
+        graph.launch()?;
+        loaded.launch()?;
+        assert_eq!(loaded.read::<u64>("log")?, graph.log()?.read()?.to_vec());
+    }
+    Ok(())
+}
+
 #[test]
 fn loops_that_are_not_ordered_may_share_a_generator() -> Result<()> {
     let graph = launched(launched(Apart::build(&device())))?;

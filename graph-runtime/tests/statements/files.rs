@@ -374,7 +374,7 @@ fn nodes_of_the_program_are_refused_with_their_names() {
     let mut there = builder.device::<[f32; 4]>("there");
     let call = builder.call("look", (&data,), |_| {});
     let capture = builder.capture_or_else("blas", (&mut there,), |_| Ok(()), |_| {});
-    let rng = builder.rng("noise", 7_u64, 4);
+    let rng = builder.rng("noise", device.generator(7).unwrap(), 4);
     let _ = (call, capture, rng);
     let plan = builder.build().unwrap().plan();
     let saved = Saved::new("refused");
@@ -382,8 +382,8 @@ fn nodes_of_the_program_are_refused_with_their_names() {
     let error = error.replace(&saved.0.display().to_string(), "x.cugraph");
     assert_eq!(
         error,
-        "graph `Mixed`: cannot be saved in `x.cugraph`: `noise` draws random numbers, whose generator is this \
-         program's\n\
+        "graph `Mixed`: cannot be saved in `x.cugraph`: `noise` draws from a generator that graphs of this \
+         program share\n\
          and `look` is a `call`, a function of this program\n\
          and `blas` is a `capture`, whose calls only this program makes"
     );
