@@ -14,6 +14,10 @@ use package::Package;
 const PROMISE: f64 = 1.0;
 /// The most times as long that twice as many nodes may take.
 const GROWTH: f64 = 2.5;
+/// The most seconds that 1,000 kernels with three memory arguments may add.
+const ARGUMENTS: f64 = 0.7;
+/// The most times as long that five times as many may take.
+const FIVE_TIMES: f64 = 5.2;
 /// The most times as long that a crate may take with 50 proved kernels as with 50 `safe` ones that nobody proves.
 const PROOFS: f64 = 1.2;
 /// The most times as long that it may take with the verdicts of the build before: the same, as far as it is measured.
@@ -74,6 +78,65 @@ fn fifty_proved_kernels_add_at_most_a_fifth_to_cargo_check() {
     let (first, second) = (first / trusted, second / trusted);
     println!("cargo check: {trusted:.2} s without proofs, {first:.3} times as long with them, {second:.3} times again");
     assert!(first < PROOFS && second < KEPT, "{first:.3} times, {second:.3} times");
+}
+
+/// Prints what a graph of kernels with three memory arguments each costs, and how that grows.
+/// `cargo test -p ui-tests --test compile_time -- --ignored --nocapture` runs it.
+#[test]
+#[ignore = "compares times, for which the machine has to be quiet"]
+fn five_thousand_kernels_take_little_more_than_five_times_as_long_as_a_thousand() {
+    let package = Package::new("argument-time", None).expect("a package in the target folder");
+    let ptx = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/kernels/samples.ptx");
+    let ptx = std::fs::read(ptx).expect("the PTX of the pages");
+    package.write("kernels/samples.ptx", &ptx).expect("PTX can be written");
+    seconds(&package, &losses(1)); // and with it the dependencies
+    let mut least = [f64::INFINITY; 3];
+    for _ in 0..MAX_REPETITIONS {
+        for (least, nodes) in least.iter_mut().zip([1, 1_000, 5_000]) {
+            *least = least.min(seconds(&package, &losses(nodes)));
+        }
+    }
+    let [one, thousand, five_thousand] = least;
+    let (thousand, five_thousand) = (thousand - one, five_thousand - one);
+    let growth = five_thousand / thousand;
+    println!(
+        "cargo check: {one:.2} s with 1 kernel, {thousand:.2} s more with 1,000, {growth:.2} times as much with 5,000"
+    );
+    assert!(
+        thousand < ARGUMENTS && growth < FIVE_TIMES,
+        "{thousand:.2} s, {growth:.2} times"
+    );
+}
+
+/// A graph of eight chains of kernels with three memory arguments.
+fn losses(nodes: usize) -> String {
+    const CHAINS: usize = 8;
+    let mut text = String::from(
+        "//! Generated.
+#[graph_runtime::cuda_kernels(\"kernels/samples.ptx\")]
+unsafe extern \"C\" {
+    #[requires(threads <= output.len() && threads <= target.len() && 1 <= loss.len())]
+    safe fn add_loss(loss: &[graph_runtime::Atomic<f32>], output: &[f32], target: &[f32]);
+}
+graph_runtime::cuda_graph! {
+    pub graph Large {
+",
+    );
+    let mut line = |line: std::fmt::Arguments<'_>| writeln!(text, "        {line}").expect("a string takes any text");
+    for chain in 0..CHAINS {
+        line(format_args!(
+            "device loss{chain}: [f32; 1]; device x{chain}: [f32; 256]; device y{chain}: [f32; 256];"
+        ));
+    }
+    for node in 0..nodes {
+        let chain = node % CHAINS;
+        let call = format!("kernel n{node} = add_loss<<<2, 128>>>(&loss{chain}, &x{chain}, &y{chain})");
+        match node.checked_sub(CHAINS) {
+            Some(before) => line(format_args!("{call} after n{before};")),
+            None => line(format_args!("{call};")),
+        }
+    }
+    text + "    }\n}\n"
 }
 
 /// A crate of 50 kernels, with or without proofs.
