@@ -189,7 +189,7 @@ impl Effort {
     /// For kernels whose author asks for a proof.
     pub const FULL: Self = Self {
         instructions: 200_000,
-        searches: 120_000,
+        searches: 30_000,
         trials: 400_000,
     };
     /// For kernels whose author does not: a fraction of it.
@@ -237,13 +237,16 @@ impl<'m> Analysis<'m> {
         }
         let mut reasons: Vec<Reason> = Vec::new();
         for Obligation { instruction, gap, .. } in open {
-            let line = machine.body.instructions[*instruction].line;
+            let line = match gap {
+                Gap::TooLarge => function.line,
+                _ => machine.body.instructions[*instruction].line,
+            };
             let reason = Reason { line, gap: gap.clone() };
             if !reasons.contains(&reason) {
                 reasons.push(reason);
             }
         }
-        reasons.sort_by_key(|reason| reason.line);
+        reasons.sort_by_key(|reason| (reason.gap == Gap::TooLarge, reason.line));
         Verdict::Unknown(reasons)
     }
 

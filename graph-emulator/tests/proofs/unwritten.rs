@@ -5,7 +5,7 @@ use crate::judge::{fault, is_small, run};
 use crate::refuted::{Contract, planted};
 use graph_emulator::FaultKind;
 use graph_ptx::ast::Module;
-use graph_ptx::proof::{Effort, Gap, Kernel, Verdict, prove, samples};
+use graph_ptx::proof::{Effort, Gap, Kernel, Verdict, prove, samples, words};
 
 /// The verdict that a planted kernel has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -289,6 +289,35 @@ fn loads_of_other_memory_are_as_before() {
         kernel.unwritten.clear();
         assert_eq!(prove(&module, &kernel, &Effort::FULL), Verdict::Proved, "{name}");
     }
+}
+
+/// The message names the memory, the load, and the store before it, or the launch that shows the mistake.
+#[test]
+fn messages_say_what_is_read() {
+    let words = |name: &str| {
+        let (_, code, _) = PLANTED.iter().find(|(known, ..)| *known == name).unwrap();
+        let (_, module, kernel) = kernel(name, code);
+        let verdict = prove(&module, &kernel, &Effort::FULL);
+        words(&verdict, "k", &kernel, &module, "k.ptx", &Effort::FULL).unwrap()
+    };
+    let unknown = words("the neighbour without a barrier");
+    assert_eq!(
+        unknown.message,
+        "the kernel `k` is not proved to write `data` before it reads it"
+    );
+    let note = "line 23 of `k.ptx`: what it reads of `data` may not be written before: the store on line 22 is not shown \
+                to be made, and to these bytes";
+    assert_eq!(unknown.notes, [note]);
+    let refuted = words("only a load");
+    assert_eq!(
+        refuted.message,
+        "the kernel `k` reads what nothing has written of `data`"
+    );
+    let notes = [
+        "thread 0 of block 0 does, with a grid of 1, blocks of 2, `data.len()` = 3, `n` = 3",
+        "it reads 4 bytes from byte 0 on, of 12, on line 21 of `k.ptx`",
+    ];
+    assert_eq!(refuted.notes, notes);
 }
 
 /// The planted kernels that are proved.

@@ -44,6 +44,9 @@ pub fn weakest(module: &Module, kernel: &Kernel, effort: &Effort) -> Option<Vec<
             if machine.open.is_empty() {
                 break;
             }
+            if machine.open.iter().any(|open| open.gap == Gap::TooLarge) {
+                return None;
+            }
             missing(&mut machine)?
         };
         for condition in new {
