@@ -54,6 +54,7 @@ impl Pool {
                 let address = unsafe { result::malloc_sync(bytes) }?;
                 // SAFETY: there are so many bytes, which nothing else knows.
                 unsafe { result::memset_d8_sync(address, 0, bytes) }?;
+                context.synchronize()?; // the host does not wait for it, nor do other streams
                 address
             }
         };
