@@ -4,6 +4,7 @@ mod expand;
 mod editor;
 mod items;
 mod groups;
+mod values;
 mod check;
 mod resolve;
 mod expression;
@@ -45,6 +46,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 /// error.
 fn declared(mut items: Items, statements: TokenStream, report: &mut Report) -> TokenStream {
     let groups = groups::taken(&mut items, report);
+    items.graphs.iter_mut().for_each(|item| values::typed(item, report));
     let items = items::distinct(items.graphs, report);
     items::endless(&items, report);
     let (graphs, outcomes): (Vec<_>, Vec<_>) = items

@@ -92,6 +92,11 @@ impl Memory {
         }
     }
 
+    /// Whether a node may have the name of such memory: no accessor has it.
+    pub const fn may_share_name(self) -> bool {
+        matches!(self.accessors(), Accessors::None)
+    }
+
     /// Whether a graph that has another as a node may give it such memory in place of the other's own.
     pub const fn is_bindable(self) -> bool {
         match self {

@@ -55,13 +55,14 @@ fn distance(a: &str, b: &str) -> usize {
     rows[a.len()][b.len()]
 }
 
-/// Reports names that several resources and nodes of a graph have.
+/// Reports names that several resources and nodes of a graph have. A node may have the name of memory that has no
+/// accessor: nothing else can be meant where either is named.
 pub fn duplicate_names(draft: &Draft) -> Vec<Diagnostic> {
-    let declared = draft
-        .resources
-        .iter()
-        .filter(|resource| resource.memory != Memory::Variable);
-    let resources: Vec<&str> = declared.map(|resource| &*resource.name).collect();
+    let declared = draft.resources.iter();
+    let declared: Vec<_> = declared
+        .filter(|resource| resource.memory != Memory::Variable)
+        .collect();
+    let resources: Vec<&str> = declared.iter().map(|resource| &*resource.name).collect();
     let names = || {
         let nodes = draft.nodes.iter().map(|node| &*node.name);
         resources.iter().copied().chain(nodes)
@@ -75,9 +76,19 @@ pub fn duplicate_names(draft: &Draft) -> Vec<Diagnostic> {
     let all: Vec<&str> = names().collect();
     clashes(all.iter().copied())
         .into_iter()
-        .map(|clash| {
+        .filter_map(|clash| {
             let name = all[clash.second];
-            let message = match (kind(clash.first), kind(clash.second)) {
+            let shared = declared.get(clash.first);
+            let is_shared = shared.is_some_and(|resource| resource.memory.may_share_name());
+            let first = match kind(clash.second) {
+                // The first node of this name.
+                "node" if is_shared => resources.len() + draft.nodes.iter().position(|node| node.name == name)?,
+                _ => clash.first,
+            };
+            if first == clash.second {
+                return None;
+            }
+            let message = match (kind(first), kind(clash.second)) {
                 ("resource", "node") => format!("a resource and a node are both named `{name}`"),
                 (_, kind) => format!("two {kind}s are named `{name}`"),
             };
@@ -85,7 +96,7 @@ pub fn duplicate_names(draft: &Draft) -> Vec<Diagnostic> {
                 Some(node) => Subject::Node(node),
                 None => Subject::Resource(clash.second),
             };
-            Diagnostic::new(Code::DuplicateName, subject, message).help("rename one of them")
+            Some(Diagnostic::new(Code::DuplicateName, subject, message).help("rename one of them"))
         })
         .collect()
 }
@@ -127,6 +138,7 @@ fn hash(name: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NodeKind;
 
     #[test]
     fn repetitions_are_found_against_the_first() {
@@ -142,6 +154,26 @@ mod tests {
         assert_eq!(nearest("forwrd", names), Some("forward"));
         assert_eq!(nearest("x", names), None);
         assert_eq!(nearest("a", ["b"]), Some("b"), "one letter may stand for another");
+    }
+
+    #[test]
+    fn one_node_may_have_the_name_of_memory_without_an_accessor() {
+        let mut draft = Draft::default();
+        draft.resource("q", Memory::Scratch);
+        draft.resource("k", Memory::Device);
+        draft.node("q", NodeKind::Kernel);
+        assert!(duplicate_names(&draft).is_empty());
+        draft.node("k", NodeKind::Kernel);
+        draft.node("q", NodeKind::Kernel);
+        draft.resource("q", Memory::Scratch);
+        let found = duplicate_names(&draft);
+        let messages: Vec<&str> = found.iter().map(|mistake| &*mistake.message).collect();
+        let expected = [
+            "two resources are named `q`",
+            "a resource and a node are both named `k`",
+            "two nodes are named `q`",
+        ];
+        assert_eq!(messages, expected);
     }
 
     #[test]

@@ -196,6 +196,7 @@ pub use graph::profile::{NodeProfile, Profile};
 ///           | "mapped" NAME ":" shape ";"             host memory that kernels and the host access while the graph runs
 ///           | "array" NAME ":" shape ";"              a CUDA array, which kernels take as texels
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
+///           | "let" NAME (":" type)? "=" value ";"    a value computed of build arguments; the type, if the text does not tell it
 ///           | "constant" NAME ":" shape "=" TEXT ";"    a variable of the kernels' module, by its name in the PTX
 ///           | "rng" NAME "=" seed "," "draws" number ";"   random numbers: a [`Seed`]; draws for each thread and use
 ///           | "kernel" NAME "=" kernel "<<<" grid "," block ("," shared)? ">>>" "(" argument,* ")" after? ";"

@@ -263,6 +263,7 @@ impl NodeAttribute {
 pub(crate) enum Statement {
     Resource(Resource),
     Param(Param),
+    Let(Let),
     Node(Box<Node>),
     For(Box<For>),
 }
@@ -273,6 +274,7 @@ impl Statement {
         match self {
             Statement::Resource(resource) => &resource.name,
             Statement::Param(param) => &param.name,
+            Statement::Let(value) => &value.name,
             Statement::Node(node) => &node.name,
             Statement::For(for_loop) => &for_loop.variable,
         }
@@ -288,7 +290,7 @@ impl Statement {
                     bodies.for_each(|(_, body)| Self::visit(&body.statements, found));
                 }
                 Statement::For(for_loop) => Self::visit(&for_loop.statements, found),
-                Statement::Resource(_) | Statement::Param(_) => {}
+                Statement::Resource(_) | Statement::Param(_) | Statement::Let(_) => {}
             }
         }
     }
@@ -405,6 +407,16 @@ pub(crate) struct Param {
     pub(crate) name: Ident,
     pub(crate) ty: Type,
     pub(crate) initial: Expr,
+}
+
+/// `let half = d / 2;`: a value that is fixed when the graph is built.
+#[derive(Debug)]
+pub(crate) struct Let {
+    pub(crate) attributes: Attributes,
+    pub(crate) name: Ident,
+    /// The type: the one that is written, or else the one that the text of the value tells.
+    pub(crate) ty: Option<Type>,
+    pub(crate) value: Expr,
 }
 
 /// `for i in range { .. }` or `each i in range { .. }`: nodes and further loops. Its names that could not be parsed are

@@ -25,6 +25,7 @@ pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> b
         // Keywords of Rust also occur inside expressions.
         Keyword::For | Keyword::Each => matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "in"),
         Keyword::Node(NodeKind::If | NodeKind::While) => is_assignment(&mut tokens),
+        Keyword::Let => is_typed_or_assigned(&mut tokens),
         Keyword::Memory(_) | Keyword::Node(_) | Keyword::Param | Keyword::Rng => true,
     }
 }
@@ -100,6 +101,13 @@ fn is_assignment(tokens: &mut impl Iterator<Item = TokenTree>) -> bool {
     }
 }
 
+/// Whether `: type` or `= value` comes next.
+fn is_typed_or_assigned(tokens: &mut impl Iterator<Item = TokenTree>) -> bool {
+    let mut tokens = tokens.peekable();
+    let is_colon = matches!(tokens.peek(), Some(TokenTree::Punct(colon)) if colon.as_char() == ':');
+    is_colon || is_assignment(&mut tokens)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +125,8 @@ mod tests {
             "join j after k",
             "for i in 0..4 {}",
             "each i in 0..4 {}",
+            "let half = d / 2",
+            "let half: usize = d / 2",
             "if c = flag {}",
             "while w = x {}",
             "#[allow(dead_node)]",
@@ -173,6 +183,8 @@ mod tests {
             "if x == 1 {}",
             "if flag {}",
             "while x => 1",
+            "let Some(x) = y",
+            "let x",
             "for<'a> Fn(&'a f32)",
             "raw const",
             "device",

@@ -10,6 +10,7 @@ pub(crate) enum Keyword {
     Memory(Memory),
     Node(NodeKind),
     Param,
+    Let,
     Rng,
     For,
     Each,
@@ -22,7 +23,7 @@ impl Keyword {
             .iter()
             .filter_map(|memory| Memory::of_keyword(memory.keyword()));
         let nodes = NodeKind::ALL.iter().copied().map(Self::Node);
-        let others = [Self::Param, Self::Rng, Self::For, Self::Each];
+        let others = [Self::Param, Self::Let, Self::Rng, Self::For, Self::Each];
         memory.map(Self::Memory).chain(nodes).chain(others)
     }
 
@@ -32,6 +33,7 @@ impl Keyword {
             Self::Memory(memory) => memory.keyword(),
             Self::Node(kind) => kind.keyword(),
             Self::Param => "param",
+            Self::Let => "let",
             Self::Rng => "rng",
             Self::For => "for",
             Self::Each => "each",

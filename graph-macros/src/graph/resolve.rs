@@ -54,6 +54,8 @@ pub(crate) struct Graph<'a> {
     pub(crate) unsafe_nodes: OnceCell<bool>,
     /// The meaning of each name of the one namespace.
     names: HashMap<String, Entity>,
+    /// The nodes that have the name of memory without an accessor, by that name.
+    namesakes: HashMap<String, usize>,
 }
 
 /// The meaning of a name: an index into the lists of [`Graph`].
@@ -74,6 +76,17 @@ impl Graph<'_> {
     /// The meaning of `name`.
     pub(crate) fn entity(&self, name: &Ident) -> Option<Entity> {
         self.names.get(&name.to_string()).copied()
+    }
+
+    /// The meaning of `name` where a node is meant: in `after`.
+    pub(crate) fn entity_after(&self, name: &Ident) -> Option<Entity> {
+        let namesake = self.namesakes.get(&name.to_string());
+        namesake.map_or_else(|| self.entity(name), |&node| Some(Entity::Node(node)))
+    }
+
+    /// Whether a node has the name of the resource.
+    pub(crate) fn has_namesake(&self, resource: &Resource) -> bool {
+        self.namesakes.contains_key(&Ident::to_string(&resource.name))
     }
 
     /// The resource of this name.
@@ -192,6 +205,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
             .iter()
             .map(|name| (name.to_string(), Entity::Broken))
             .collect(),
+        namesakes: HashMap::new(),
     };
     graph.draft.is_text = true;
     graph.draft.auto = item.auto;

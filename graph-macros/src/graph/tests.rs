@@ -5,7 +5,7 @@ mod promise;
 mod syntax;
 
 use super::ast::Input;
-use super::{check, expand, groups, parse, resolve};
+use super::{check, expand, groups, parse, resolve, values};
 use crate::report::Report;
 
 /// The messages for a graph's body, in source order.
@@ -17,6 +17,10 @@ fn item_messages(text: &str) -> Vec<String> {
     let mut report = Report::default();
     if let Some(Input::Items(mut items)) = parse::input(text.parse().unwrap(), &mut report) {
         let groups = groups::taken(&mut items, &mut report);
+        items
+            .graphs
+            .iter_mut()
+            .for_each(|item| values::typed(item, &mut report));
         if let [item] = &items.graphs[..] {
             let graph = resolve::resolve(item, &mut report);
             check::check(&graph, &mut report);
@@ -57,7 +61,7 @@ fn the_sample_is_right() {
 }
 
 /// Graphs without a mistake. (Those with one are in `ui-tests/cases/`.)
-const RIGHT: [&str; 18] = [
+const RIGHT: [&str; 19] = [
     // The order of declarations carries no meaning.
     "graph Test { memcpy down = data -> out after up; memcpy up = input -> data;
          host out: f32; device data: f32; host input: f32; }",
@@ -70,6 +74,9 @@ const RIGHT: [&str; 18] = [
          memset d = x[4..] <- 0.0; }",
     "graph Test { device x: [f32; 8]; memset a = x[..N] <- 0.0; memset b = x[N..] <- 0.0; }",
     "graph Test { device x: [f32; 8]; memset a = x[..N / 2] <- 0.0; memset b = x[N / 2..] <- 0.0; }",
+    // A node may have the name of memory that has no accessor.
+    "graph Test { host out: f32; memcpy up = q -> out after q; scratch q: f32; memset q = q <- 1.0; array k: [f32; 8];
+         host texels: [f32; 8]; memcpy k = texels -> k; kernel see = sample<<<1, 1>>>(&k) after k; }",
     // So are the fields of different groups, and different fields.
     "group Layer { q: mut device [f32; 4], k: mut device [[f32; d]; 2] }
      graph Test(n: usize, d: usize, layers: [Layer; n], others: [Layer; 2]) {

@@ -46,11 +46,12 @@ unsafe extern "C" {
 
 cuda_graph! {
     graph Owned {
+        let    count: u32 = 64;
         device data:  [f32; 64];
         param  start: f32 = 1.0;
 
         memset ones   = data <- start;
-        kernel scaled = scale<<<1, 64>>>(&mut data, 2.0, 64) after ones;
+        kernel scaled = scale<<<1, count>>>(&mut data, 2.0, count) after ones;
     }
 
     graph Memory(shared: mut device [f32; 64], posted: mut host [f32; 64], n: usize) {

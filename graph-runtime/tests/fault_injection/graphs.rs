@@ -77,11 +77,12 @@ impl Run {
 cuda_graph! {
     /// A graph that says soon whether graphs still work.
     pub(crate) graph Small {
+        let    count:  u32 = 8;
         device data:   [u32; 8];
         host   output: [u32; 8];
 
         memset clear  = data <- 40;
-        kernel add    = add_to<<<1, 8>>>(&mut data, 2) after clear;
+        kernel add    = add_to<<<1, count>>>(&mut data, 2) after clear;
         memcpy result = data -> output                 after add;
     }
 }

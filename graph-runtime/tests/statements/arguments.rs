@@ -32,6 +32,87 @@ cuda_graph! {
     }
 }
 
+cuda_graph! {
+    /// Values that are computed of build arguments, in every place that takes one.
+    graph Computed(n: usize, threads: u32) {
+        let half = (rest + 1) / 2;
+        let rest = n - 1;
+        let wide: f32 = half as f32;
+        let count = half as u32;
+        device data:   [f32; rest];
+        host   output: [f32; rest];
+        host   seen:   [u32; 2];
+        param  factor: f32 = wide;
+
+        memset low = data[..half] <- wide;
+        memset high = data[half..] <- -1.0;
+        kernel scale = scale<<<1, threads>>>(&mut data, factor, count) after low, high;
+        for i in half..rest {
+            memset last = data[i] <- wide + 1.0 after scale;
+        }
+        call note = |&mut seen| *seen = [count, rest as u32];
+        memcpy down = data -> output after last;
+    }
+
+    /// A child, whose values are its own.
+    graph Parent(n: usize) {
+        let size = n.div_ceil(2) * 2;
+        device data: [f32; size];
+        graph step = Halved(data: &mut data, n: size);
+    }
+
+    graph Halved(n: usize) {
+        let half = n / 2;
+        device data: [f32; n];
+        memset low = data[..half] <- 1.0;
+    }
+}
+
+#[test]
+fn values_are_computed_of_arguments() {
+    let mut graph = Computed::build(&device(), 6, 4).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(graph.output().unwrap(), [9.0, 9.0, 9.0, 4.0, 4.0]);
+    assert_eq!(graph.seen().unwrap(), &[3, 5]);
+    graph.set_factor(2.0).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(graph.output().unwrap()[..4], [6.0, 6.0, 6.0, 4.0]);
+    let refused = Computed::build(&device(), 0, 4).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "graph `Computed`: `n - 1` has no value of its type where `n` is 0"
+    );
+
+    let mut parent = Parent::build(&device(), 3).unwrap();
+    parent.launch().unwrap();
+    assert_eq!(parent.data().unwrap().read_vec().unwrap(), [1.0, 1.0, 0.0, 0.0]);
+}
+
+cuda_graph! {
+    /// Nodes with the names of the scratch memory that they write.
+    graph Namesakes {
+        scratch low:  [f32; 4];
+        scratch high: [f32; 4];
+        host    out:  [f32; 4];
+
+        memset low  = low <- 2.0;
+        kernel scaled = scale<<<1, 4>>>(&mut low, 2.0, 4) after low;
+        memcpy high = low -> high after scaled;
+        memcpy down = high -> out after high;
+    }
+}
+
+#[test]
+fn nodes_may_have_the_names_of_scratch_memory() {
+    let mut graph = Namesakes::build(&device()).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(graph.out().unwrap(), &[4.0; 4]);
+    assert_eq!(graph.low().name(), "low");
+    graph.scaled().set_enabled(false).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(graph.out().unwrap(), &[2.0; 4]);
+}
+
 #[test]
 fn arithmetic_without_a_value_is_an_error_that_names_it() {
     let refused = |n: usize, parts: u32| Inner::build(&device(), n, parts).unwrap_err().to_string();

@@ -24,6 +24,10 @@ pub(super) fn params(graph: &Graph<'_>, report: &mut Report) {
         let fact = "the nodes of a graph are fixed when it is built";
         check(&for_loop.statement.range, message, fact, INSTEAD);
     }
+    for (name, _, value) in graph.computed_in_order() {
+        let message = format!("a `param` is in the value of `{name}`");
+        check(value, message, "a `let` is fixed when the graph is built", INSTEAD);
+    }
     for resource in &graph.resources {
         let name = &resource.name;
         for length in &resource.shape.lengths {

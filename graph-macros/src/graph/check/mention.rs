@@ -15,6 +15,7 @@ pub(super) fn values(graph: &Graph<'_>, report: &mut Report) {
         return;
     }
     let mut all: Vec<&Expr> = graph.params.iter().map(|param| &param.initial).collect();
+    all.extend(graph.values.iter().filter_map(|value| value.computed));
     for resource in &graph.resources {
         all.extend(&resource.shape.lengths);
         all.extend(resource.random.iter().flat_map(|random| [&random.seed, &random.draws]));

@@ -144,6 +144,8 @@ impl<'t> Statement<'t> {
             }),
             Keyword::Rng => quote!(let mut #name;),
             Keyword::Param => quote!(let mut #name: #rest;),
+            Keyword::Let if split_at_puncts(self.rest, "=").1.is_empty() => quote!(let mut #name = #rest;),
+            Keyword::Let => quote!(let mut #name: #rest;),
             Keyword::Node(_) | Keyword::For | Keyword::Each => TokenStream::new(),
         }
     }
@@ -152,7 +154,7 @@ impl<'t> Statement<'t> {
     fn uses(&self, memory: &[Memory], order: &mut Order) -> TokenStream {
         let (action, after) = self.action();
         let uses = match self.keyword {
-            Keyword::Memory(_) | Keyword::Param => return TokenStream::new(),
+            Keyword::Memory(_) | Keyword::Param | Keyword::Let => return TokenStream::new(),
             Keyword::For | Keyword::Each => return self.iterations(action, memory, order),
             Keyword::Rng => list(action, "draws"),
             Keyword::Node(kind) => match kind {

@@ -201,7 +201,7 @@ fn collect(statements: &[Statement], next: &mut (usize, usize), found: &mut Vec<
                 collect(&for_loop.statements, next, &mut steps);
                 found.push(Step::For(index, steps));
             }
-            Statement::Resource(_) | Statement::Param(_) => {}
+            Statement::Resource(_) | Statement::Param(_) | Statement::Let(_) => {}
         }
     }
 }

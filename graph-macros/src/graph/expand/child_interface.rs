@@ -77,7 +77,7 @@ fn slots<'a>(graph: &Graph<'a>) -> Vec<Slot<'a>> {
         kind,
         statement,
     };
-    let values = graph.values.iter();
+    let values = graph.values.iter().filter(|value| value.computed.is_none());
     let values = values.map(|value| slot(value.name, value.ty, Kind::Value, None));
     let params = graph
         .params
@@ -306,7 +306,8 @@ fn scalars(graph: &Graph<'_>, bound_type: &TokenStream) -> TokenStream {
 
 /// Takes the values and params out of the bound slots, as local variables.
 fn scalars_taken(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream {
-    let values = graph.values.iter().map(|Value { name, ty }| {
+    let given = graph.values.iter().filter(|value| value.computed.is_none());
+    let values = given.map(|Value { name, ty, .. }| {
         let (text, ty) = (name.to_string(), named(ty.to_token_stream()));
         quote!(let #name: #ty = __p::Interface::bound(#bound.#name.take(), #owner, #text)?;)
     });
@@ -318,7 +319,11 @@ fn scalars_taken(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream
             let #name: #ty = ::core::option::Option::unwrap_or(#bound.#name.take(), #name);
         }
     });
-    values.chain(params).collect()
+    let computed = graph.computed_in_order().into_iter().map(|(name, ty, value)| {
+        let value = checked(graph, value);
+        quote!(let #name: #ty = #value;)
+    });
+    values.chain(computed).chain(params).collect()
 }
 
 /// The types of the values and params.
@@ -399,7 +404,8 @@ fn declare(
 
 /// `mut` for the bound slots, if scalars are taken out of them.
 fn mutably(graph: &Graph<'_>, bodies: Bodies) -> Option<TokenStream> {
-    let scalars = !graph.values.is_empty() || !graph.params.is_empty();
+    let given = graph.values.iter().any(|value| value.computed.is_none());
+    let scalars = given || !graph.params.is_empty();
     (scalars && bodies == Bodies::Real).then(|| quote!(mut))
 }
 

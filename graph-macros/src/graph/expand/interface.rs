@@ -198,7 +198,9 @@ fn declaration(graph: &Graph<'_>, drawing: Option<TokenStream>) -> TokenStream {
         quote!(#field: #ty,)
     });
     let nodes = nodes_field(graph);
-    let kept = kept(graph).into_iter().map(|Value { name, ty }| quote!(#name: #ty,));
+    let kept = kept(graph)
+        .into_iter()
+        .map(|Value { name, ty, .. }| quote!(#name: #ty,));
     let summary = format!(" The graph `{name}`, declared with `cuda_graph!`.");
     let documentation = if docs.is_empty() {
         quote!(#[doc = #summary])
@@ -257,6 +259,7 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
     match resource.memory().accessors() {
         Accessors::Lent => lent_methods(graph, resource, bodies),
         Accessors::Handle => mapped_handle(graph, resource, bodies),
+        Accessors::None if graph.has_namesake(resource) => TokenStream::new(),
         Accessors::None => no_accessor(resource, bodies),
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn operands(graph: &Graph<'_>, operands: &Operands) -> TokenStream {
         quote!(#place: #ty,)
     });
     let values = operands.scalars.iter().map(|&scalar| {
-        let Value { name, ty } = graph.scalar(scalar);
+        let Value { name, ty, .. } = graph.scalar(scalar);
         quote!(#name: #ty,)
     });
     let variables = graph.variables_up_to(operands.around);

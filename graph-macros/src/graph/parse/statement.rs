@@ -7,7 +7,7 @@ use super::base::{
     take, unfinished,
 };
 use super::node::node;
-use crate::graph::ast::{Action, Attributes, For, Param, Random, Resource, ResourceKind, Shape, Statement};
+use crate::graph::ast::{Action, Attributes, For, Let, Param, Random, Resource, ResourceKind, Shape, Statement};
 use crate::graph::keyword::Keyword;
 use crate::report::error;
 use crate::span::last_span;
@@ -119,6 +119,7 @@ fn statement_of(
         Keyword::Node(kind) => return node(input, attributes, kind, declared, context).map(Some),
         Keyword::For | Keyword::Each => return repeat(input, attributes, keyword, span, declared, context).map(Some),
         Keyword::Param => param(input, attributes, declared)?,
+        Keyword::Let => value(input, attributes, declared, context)?,
         Keyword::Rng => of_memory(rng(input, attributes, span, declared)?),
         Keyword::Memory(Memory::Constant) => of_memory(constant(input, attributes, span, declared)?),
         Keyword::Memory(memory) => of_memory(resource(input, attributes, span, memory, declared)?),
@@ -243,6 +244,31 @@ fn param(input: ParseStream<'_>, attributes: Attributes, name: Ident) -> syn::Re
         initial,
     };
     Ok((Statement::Param(param), end))
+}
+
+/// `: type = value` or `= value`
+fn value(
+    input: ParseStream<'_>,
+    attributes: Attributes,
+    name: Ident,
+    context: &mut Context<'_>,
+) -> syn::Result<(Statement, Span)> {
+    if let Some(visibility) = &attributes.visibility {
+        let message = "`let` has no visibility: it names a value, for which a graph has no accessor";
+        context.report.push_at(visibility, &error(Code::Syntax, message));
+    }
+    let colon: Option<Token![:]> = input.parse()?;
+    let ty = colon.map(|_| take(input, "a type after `:`")).transpose()?;
+    let equals: Token![=] = take(input, format_args!("`= value` after `{name}`"))?;
+    present(input, equals.span, "`value` after `=`")?;
+    let (value, end) = last_expression(input, "`value` after `=`")?;
+    let found = Let {
+        attributes,
+        name,
+        ty,
+        value,
+    };
+    Ok((Statement::Let(found), end))
 }
 
 /// `seed, draws n`, where `draws` is a keyword.

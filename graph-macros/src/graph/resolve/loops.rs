@@ -75,7 +75,7 @@ pub(super) fn declare<'a>(
         Some(&Owner::Variable(_, other)) => !graph.draft.loops_around(parent).any(|around| around == other),
         _ => false,
     };
-    let clash = !beside && enter(owners, Declared { name, kind: VARIABLE }, Vec::new(), report);
+    let clash = !beside && enter(owners, Declared::new(name, VARIABLE), Vec::new(), report);
     if !clash {
         owners.insert(key, Owner::Variable(name, index));
     }

@@ -1,16 +1,16 @@
 //! The namespace of a graph: the owner and the meaning of each name.
 
 use super::loops::{self, Around};
-use super::owner::{Declared, Owner, Owners, enter};
+use super::owner::{Declared, Owner, Owners, Sharing, enter};
 use super::{Entity, Graph, Value};
-use crate::graph::ast::{BuildArgument, GroupArgument, Item, Node, Resource, ResourceKind, Statement};
+use crate::graph::ast::{BuildArgument, GroupArgument, Item, Let, Node, Resource, ResourceKind, Statement};
 use crate::graph::constant::value;
 use crate::report::{Report, error};
 use crate::text::plain;
 use graph_plan::{Accessors, Code, Origin};
 use proc_macro2::Ident;
-use syn::Type;
 use syn::ext::IdentExt;
+use syn::{Expr, Type};
 
 /// The methods that every graph has, and its constant, whose names nothing else may take.
 const METHODS: [&str; 10] = [
@@ -76,10 +76,10 @@ fn arguments<'a>(graph: &mut Graph<'a>, owners: &mut Owners<'a>, report: &mut Re
         let clash = enter(owners, declared, accessors, report);
         let entity = match argument {
             _ if clash => Entity::Broken,
-            BuildArgument::Value { name, ty } => graph.value(name, ty),
+            BuildArgument::Value { name, ty } => graph.value(name, ty, None),
             BuildArgument::Communicator { name, ty } => {
                 graph.draft.communicator(name.to_string());
-                graph.value(name, ty)
+                graph.value(name, ty, None)
             }
             BuildArgument::Memory(resource) => graph.memory(resource),
             BuildArgument::Group(group) => {
@@ -107,11 +107,21 @@ fn statements<'a>(
     for statement in found {
         match statement {
             Statement::Resource(resource) => {
-                let declared = Declared::new(&resource.name, "resource");
+                let sharing = match resource.kind {
+                    ResourceKind::Own(memory) if memory.may_share_name() => Sharing::Memory,
+                    _ => Sharing::Nothing,
+                };
+                let declared = Declared::new(&resource.name, "resource").sharing(sharing);
                 let entity = match enter(owners, declared, accessors(resource), report) {
                     true => Entity::Broken,
                     false => graph.memory(resource),
                 };
+                // A node that is written before the memory may have its name.
+                if let (Some(Entity::Node(node)), Entity::Resource(_)) = (graph.entity(&resource.name), entity) {
+                    let name = Ident::to_string(&resource.name);
+                    graph.names.remove(&name);
+                    graph.namesakes.insert(name, node);
+                }
                 graph.name(&resource.name, entity);
             }
             Statement::Param(param) => {
@@ -126,6 +136,7 @@ fn statements<'a>(
                 };
                 graph.name(&param.name, entity);
             }
+            Statement::Let(found) => computed(graph, found, owners, report),
             Statement::Node(node) => self::node(graph, node, around, owners, report),
             Statement::For(for_loop) => {
                 let inside = loops::declare(graph, for_loop, around, owners, report);
@@ -135,9 +146,27 @@ fn statements<'a>(
     }
 }
 
+/// Enters a `let`.
+fn computed<'a>(graph: &mut Graph<'a>, found: &'a Let, owners: &mut Owners<'a>, report: &mut Report) {
+    let clash = enter(owners, Declared::new(&found.name, "value"), Vec::new(), report);
+    if graph.is_expression() {
+        let message = format!(
+            "`{}` is declared in an expression, which sees the locals around it",
+            found.name
+        );
+        let help = "write it as a local before `cuda_graph!`";
+        report.push(found.name.span(), &error(Code::Syntax, message).help(help));
+    }
+    let entity = match &found.ty {
+        Some(ty) if !clash && !graph.is_expression() => graph.value(&found.name, ty, Some(&found.value)),
+        _ => Entity::Broken,
+    };
+    graph.name(&found.name, entity);
+}
+
 /// Enters a node, then the statements of its bodies.
 fn node<'a>(graph: &mut Graph<'a>, node: &'a Node, around: Around, owners: &mut Owners<'a>, report: &mut Report) {
-    let declared = Declared::new(&node.name, "node");
+    let declared = Declared::new(&node.name, "node").sharing(Sharing::Node);
     let clash = enter(owners, declared, Vec::new(), report);
     graph.nodes.push(node);
     let index = graph.draft.node_in(around.body, node.name.to_string(), node.kind);
@@ -148,7 +177,12 @@ fn node<'a>(graph: &mut Graph<'a>, node: &'a Node, around: Around, owners: &mut 
     if clash {
         graph.nameless.push(index);
     }
-    graph.name(&node.name, Entity::Node(index));
+    match graph.entity(&node.name) {
+        Some(Entity::Resource(_)) if !clash => {
+            graph.namesakes.insert(node.name.to_string(), index);
+        }
+        _ => graph.name(&node.name, Entity::Node(index)),
+    }
     for (role, inner) in node.action.bodies() {
         let body = graph.draft.body(index, *role);
         graph.draft.bodies[body].broken = !inner.unparsed.is_empty();
@@ -178,8 +212,8 @@ impl<'a> Graph<'a> {
         Entity::Resource(index)
     }
 
-    fn value(&mut self, name: &'a Ident, ty: &'a Type) -> Entity {
-        self.values.push(Value { name, ty });
+    fn value(&mut self, name: &'a Ident, ty: &'a Type, computed: Option<&'a Expr>) -> Entity {
+        self.values.push(Value { name, ty, computed });
         Entity::Value(self.values.len() - 1)
     }
 

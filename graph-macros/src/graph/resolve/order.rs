@@ -13,7 +13,7 @@ use syn::Expr;
 pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut Report) {
     for dependency in &node.after {
         let name = &dependency.name;
-        match graph.entity(name) {
+        match graph.entity_after(name) {
             entity if name == AUTO && !matches!(entity, Some(Entity::Node(_) | Entity::Broken)) => {
                 if auto(graph, index, node, dependency, report) {
                     continue;
@@ -105,7 +105,7 @@ fn is_around_a_node(graph: &Graph<'_>, dependency: &Dependency) -> bool {
             Expr::Path(path) => path.path.get_ident(),
             _ => None, // a number, or one that is calculated
         });
-        names.any(|name| matches!(graph.entity(name), Some(Entity::Node(_))))
+        names.any(|name| matches!(graph.entity_after(name), Some(Entity::Node(_))))
     })
 }
 
@@ -170,7 +170,7 @@ fn steps(
                 if path
                     .path
                     .get_ident()
-                    .is_some_and(|inner| matches!(graph.entity(inner), Some(Entity::Node(_)))) =>
+                    .is_some_and(|inner| matches!(graph.entity_after(inner), Some(Entity::Node(_)))) =>
             {
                 format!("write `programmatic({})` if an early start was meant", plain(path))
             }

@@ -29,11 +29,39 @@ pub(super) struct Declared<'a> {
     pub(super) name: &'a Ident,
     /// The kind, as messages call it: `node`.
     pub(super) kind: &'static str,
+    /// The declaration that may have the same name.
+    pub(super) sharing: Sharing,
+}
+
+/// A declaration that may share its name with another one. Places and the names in `after` are never confused, but
+/// the accessors of memory and the handles of nodes would be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// A node, with memory that has no accessor.
+    Node,
+    /// Such memory, with a node.
+    Memory,
+    /// None.
+    Nothing,
 }
 
 impl<'a> Declared<'a> {
     pub(super) fn new(name: &'a Ident, kind: &'static str) -> Self {
-        Self { name, kind }
+        let sharing = Sharing::Nothing;
+        Self { name, kind, sharing }
+    }
+
+    /// The declaration, which may share its name.
+    pub(super) fn sharing(self, sharing: Sharing) -> Self {
+        Self { sharing, ..self }
+    }
+
+    /// Whether both may have one name.
+    fn shares(self, other: Self) -> bool {
+        matches!(
+            (self.sharing, other.sharing),
+            (Sharing::Node, Sharing::Memory) | (Sharing::Memory, Sharing::Node)
+        )
     }
 }
 
@@ -55,6 +83,13 @@ pub(super) fn enter<'a>(
         );
         return true;
     }
+    if let Some(Owner::Declaration(first)) = owners.get(&own)
+        && first.shares(declared)
+    {
+        // No third declaration may have the name.
+        owners.insert(own, Owner::Declaration(declared.sharing(Sharing::Nothing)));
+        return false;
+    }
     let clash = [&own]
         .into_iter()
         .chain(&accessors)
@@ -70,7 +105,7 @@ pub(super) fn enter<'a>(
 
 /// A declaration cannot have the name `taken` (its own, or that of an accessor), since `owner` has it.
 fn clashing(declared: Declared<'_>, taken: &str, owner: Owner<'_>) -> Diagnostic {
-    let Declared { name, kind } = declared;
+    let Declared { name, kind, .. } = declared;
     let own = name.unraw() == taken;
     let subject = match own {
         true => format!("`{name}`"),

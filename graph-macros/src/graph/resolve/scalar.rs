@@ -5,13 +5,15 @@ use crate::graph::ast::{Action, Node, Place, Use};
 use crate::graph::constant::mentions;
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
-use syn::Type;
+use syn::{Expr, Type};
 
-/// A build argument that is a plain value.
+/// A value that is fixed when the graph is built: a build argument, or a `let`. Or a param.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) ty: &'a Type,
+    /// The expression of a `let`.
+    pub(crate) computed: Option<&'a Expr>,
 }
 
 /// A scalar, by its index in [`Graph::values`] or [`Graph::params`].
@@ -29,6 +31,7 @@ impl<'a> Graph<'a> {
             Scalar::Param(index) => Value {
                 name: &self.params[index].name,
                 ty: &self.params[index].ty,
+                computed: None,
             },
         }
     }
@@ -41,19 +44,22 @@ impl<'a> Graph<'a> {
 
     /// The indices of the params, each after those that its initial value mentions.
     pub(crate) fn params_in_order(&self) -> Vec<usize> {
-        let mut order = Vec::new();
-        let mut left: Vec<usize> = (0..self.params.len()).collect();
-        while !left.is_empty() {
-            let ready = |&param: &usize| {
-                let others = left.iter().filter(|&&other| other != param);
-                let others: Vec<String> = others.map(|&other| self.params[other].name.to_string()).collect();
-                !mentions(self.params[param].initial.to_token_stream(), &others)
-            };
-            // Params that mention each other keep their order; rustc reports the first of them.
-            let next = left.iter().position(ready).unwrap_or(0);
-            order.push(left.remove(next));
-        }
-        order
+        let initial = |param: usize| (&self.params[param].name, &self.params[param].initial);
+        in_order((0..self.params.len()).collect(), initial)
+    }
+
+    /// The names, types and expressions of all `let`s, each after those that it mentions.
+    pub(crate) fn computed_in_order(&self) -> Vec<(&'a Ident, &'a Type, &'a Expr)> {
+        let computed = self
+            .values
+            .iter()
+            .filter_map(|value| Some((value.name, value.ty, value.computed?)));
+        let computed: Vec<_> = computed.collect();
+        let order = in_order((0..computed.len()).collect(), |value| {
+            let (name, _, expr) = computed[value];
+            (name, expr)
+        });
+        order.into_iter().map(|value| computed[value]).collect()
     }
 
     /// The name and type of each scalar, values first.
@@ -65,6 +71,22 @@ impl<'a> Graph<'a> {
         let values = (0..self.values.len()).map(Scalar::Value);
         values.chain((0..self.params.len()).map(Scalar::Param))
     }
+}
+
+/// The indices in `left`, each after those whose names its expression mentions.
+fn in_order<'e>(mut left: Vec<usize>, of: impl Fn(usize) -> (&'e Ident, &'e Expr)) -> Vec<usize> {
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let ready = |&index: &usize| {
+            let others = left.iter().filter(|&&other| other != index);
+            let others: Vec<String> = others.map(|&other| of(other).0.to_string()).collect();
+            !mentions(of(index).1.to_token_stream(), &others)
+        };
+        // Expressions that mention each other keep their order; rustc reports the first of them.
+        let next = left.iter().position(ready).unwrap_or(0);
+        order.push(left.remove(next));
+    }
+    order
 }
 
 /// The scalars that a node's expressions mention, values first.

@@ -122,17 +122,6 @@ cuda_graph! {
     }
 }
 
-// A graph that takes groups is no child.
-cuda_graph! {
-    group Layer { q: mut device [f32; 32] }
-    graph Layers(layers: [Layer; 2]) {
-        memset clear = layers[0].q <- 0.0;
-    }
-    pub graph OfLayers {
-        graph step = Layers();
-    }
-}
-
 // rustc knows the alignment of a struct, the PTX the one that the kernel takes.
 #[cuda_kernels("../../../kernels/odd.ptx")]
 unsafe extern "C" {
@@ -157,6 +146,17 @@ unsafe extern "C" {
     safe fn write(out: &mut [f32])
     where
         f32: Copy;
+}
+
+// A graph that takes groups is no child.
+cuda_graph! {
+    group Layer { q: mut device [f32; 32] }
+    graph Layers(layers: [Layer; 2]) {
+        memset clear = layers[0].q <- 0.0;
+    }
+    graph OfLayers {
+        graph step = Layers();
+    }
 }
 
 fn main() {}

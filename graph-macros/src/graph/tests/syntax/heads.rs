@@ -31,6 +31,7 @@ fn visibilities_of_statements() {
     let attributes = |statement: &Statement| match statement {
         Statement::Resource(resource) => text(&resource.attributes.visibility),
         Statement::Param(param) => text(&param.attributes.visibility),
+        Statement::Let(value) => text(&value.attributes.visibility),
         Statement::Node(node) => text(&node.attributes.visibility),
         Statement::For(for_loop) => text(&for_loop.attributes.visibility),
     };
