@@ -253,7 +253,8 @@ impl Executable {
     fn wait_launches(&self, draft: &Draft) -> Result<()> {
         match self {
             Executable::Cuda(exec) => {
-                exec.wait().map_err(|error| launch_error(draft, error))?;
+                let waited = exec.wait().map_err(|error| exec.fail_ranks(draft, error));
+                waited.map_err(|error| launch_error(draft, error))?;
                 exec.check_ranks()
             }
             Executable::Debug(exec) => {

@@ -52,18 +52,19 @@ pub(crate) struct CudaStation {
 }
 
 /// The words by which kernels and the host speak.
-struct Post<'a> {
+#[repr(C)]
+struct Post {
     /// As kernels write it: bit 63 is set if there is a failure, and the two bits after it have the reason; then the
     /// number of the node, and in the last 16 bits the missing rank.
-    report: &'a AtomicU64,
+    report: AtomicU64,
     /// The number of a rank that has left, + 1.
-    left: &'a AtomicU32,
+    left: AtomicU32,
 }
 
 /// The bytes of [`Post`].
 const POST: Layout = Layout {
-    bytes: 16,
-    align: 16,
+    bytes: size_of::<Post>(),
+    align: align_of::<Post>(),
     float: None,
 };
 
@@ -112,16 +113,10 @@ impl CudaStation {
         self.memory.uses().claim(all, ClaimKind::Call, patience)
     }
 
-    fn post(&self) -> Post<'_> {
-        let first = self.post.pointer();
-        // SAFETY: the memory has 16 bytes, aligned to 64, and lives as long as `self`; the host and kernels access its
-        // words atomically alone.
-        unsafe {
-            Post {
-                report: AtomicU64::from_ptr(first.cast().as_ptr()),
-                left: AtomicU32::from_ptr(first.byte_add(8).cast().as_ptr()),
-            }
-        }
+    fn post(&self) -> &Post {
+        // SAFETY: the memory has the bytes of a `Post`, aligned to 64 and zero at first, and lives as long as `self`;
+        // the host and kernels access its words atomically alone.
+        unsafe { self.post.pointer().cast().as_ref() }
     }
 }
 

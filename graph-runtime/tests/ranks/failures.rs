@@ -1,7 +1,8 @@
 //! Ranks that fail: every other rank has an error that names the rank, and nothing hangs.
 
+use crate::common::gather;
 use crate::common::random::Random;
-use graph_runtime::{Communicator, CommunicatorOptions, Device, Error, Graph, GraphBuilder, Reduction, Result};
+use graph_runtime::{Communicator, CommunicatorOptions, Device, Error, Graph, GraphBuilder, Launch, Reduction, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -177,20 +178,25 @@ fn a_split_meets_no_build() {
     }
 }
 
-/// Asks the driver in software, once more in a process in which no device reaches the memory of another one.
+/// Runs a test once more in a process of its own, with two devices of the driver in software and a variable. Returns
+/// whether this is that process.
+fn is_child(test: &str, variable: &str) -> bool {
+    if !super::common::is_software() || std::env::var_os(variable).is_some() {
+        return std::env::var_os(variable).is_some();
+    }
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", test]).env(variable, "1");
+    child.env("CUDA_GRAPH_DRIVER_DEVICES", "2");
+    let output = child.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    false
+}
+
+/// All GPUs of the machines that we have reach each other, so the driver in software is asked.
 #[test]
 fn gpus_that_do_not_reach_each_other_are_named() {
-    const NO_PEERS: &str = "CUDA_GRAPH_DRIVER_NO_PEERS";
-    if !super::common::is_software() {
-        return; // all GPUs of a machine that we have reach each other
-    }
-    if std::env::var_os(NO_PEERS).is_none() {
-        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-        let test = "failures::gpus_that_do_not_reach_each_other_are_named";
-        child.args(["--exact", test]).env(NO_PEERS, "1");
-        child.env("CUDA_GRAPH_DRIVER_DEVICES", "2");
-        let output = child.output().unwrap();
-        assert!(output.status.success(), "{output:?}");
+    let test = "failures::gpus_that_do_not_reach_each_other_are_named";
+    if !is_child(test, "CUDA_GRAPH_DRIVER_NO_PEERS") {
         return;
     }
     let (devices, _one) = super::devices(2);
@@ -199,4 +205,40 @@ fn gpus_that_do_not_reach_each_other_are_named() {
     let message = error.to_string();
     let pair = "has no way to the memory of rank 1";
     assert!(message.contains("rank 0 (") && message.contains(pair), "{message}");
+}
+
+/// A kernel that leaves its memory loses the context of its rank, so this is no test for a GPU that others use.
+#[test]
+fn a_fault_of_a_rank_ends_the_waiting_of_the_others() {
+    let test = "failures::a_fault_of_a_rank_ends_the_waiting_of_the_others";
+    if !is_child(test, "CUDA_GRAPH_TEST_FAULT_OF_A_RANK") {
+        return;
+    }
+    let begin = Instant::now();
+    let results = super::with_timeout(2, Duration::from_secs(600), |device, world| {
+        let mut builder = GraphBuilder::new(device, "Step");
+        let index = builder.host::<[u32; 4]>("index");
+        let mut on_device = builder.device::<[u32; 4]>("on_device");
+        let table = builder.device::<[f32; 4]>("table");
+        let mut out = builder.device::<[f32; 4]>("out");
+        let upload = builder.memcpy("upload", &index, &mut on_device);
+        // SAFETY: the index of rank 1 is out of bounds: the driver in software finds that, in a process of its own.
+        let call = unsafe { gather::call(&on_device, &table, &mut out) };
+        let look_up = builder.kernel("look_up", Launch::new(1, 4), call);
+        let sum = builder.all_reduce("sum", Reduction::Sum, &mut out, &world);
+        builder.after(look_up, &[upload]);
+        builder.after(sum, &[look_up]);
+        let mut graph = builder.build()?;
+        *graph.host_mut(&index)? = [1 << 24; 4].map(|far| far * world.rank() as u32);
+        graph.launch()?;
+        graph.synchronize()
+    });
+    assert!(begin.elapsed() < Duration::from_secs(60));
+    assert!(matches!(results[0], Err(Error::Peer { rank: 1, .. })), "{results:?}");
+    assert!(!matches!(results[1], Ok(()) | Err(Error::Peer { .. })), "{results:?}");
+    let messages = super::messages(results);
+    assert!(
+        messages[0].contains("rank 1 has failed in graph `Step`"),
+        "{messages:?}"
+    );
 }

@@ -290,6 +290,16 @@ impl CudaExecutable {
         joined.write(0, &bytes).at(|| Site::graph(&draft.name))
     }
 
+    /// Tells the other ranks of a failed launch, after which nothing runs in the context. Returns the error.
+    pub(crate) fn fail_ranks(&self, draft: &Draft, error: CudaError) -> CudaError {
+        if error.is_of_kernel() {
+            let message = error.to_string();
+            let all = self.communicators().iter();
+            all.for_each(|communicator| communicator.fail(&draft.name, &message));
+        }
+        error
+    }
+
     /// Returns the failure that a kernel of a collective has reported, if there is one.
     pub(crate) fn check_ranks(&self) -> Result<()> {
         Communicator::check(self.communicators())

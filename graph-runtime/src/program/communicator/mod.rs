@@ -125,6 +125,13 @@ impl Communicator {
         reported.next().map_or(Ok(()), Err)
     }
 
+    /// Tells the other ranks that a launch of this one has failed, after which it does not come any more.
+    pub(crate) fn fail(&self, graph: &str, message: &str) {
+        let rank = self.rank();
+        let peer = Peer::new(rank, format!("rank {rank} has failed in graph `{graph}`: {message}"));
+        self.0.world.fail(self.0.group, &peer);
+    }
+
     /// Whether the two are the same rank of the same group.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.0.is(&other.0)
