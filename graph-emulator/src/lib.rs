@@ -98,3 +98,4 @@ pub use run::launch::{Launch, MAX_TOGETHER, Report};
 pub use run::module::{Kernel, Module};
 pub use run::parsed::{Parameter, Parsed};
 pub use state::context::{Conditional, Options, Printer, Unordered};
+pub use state::floats::FloatMemory;

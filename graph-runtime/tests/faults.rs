@@ -323,8 +323,14 @@ fn values_that_are_not_finite_are_named() {
         &[
             "kernel `not_finite` wrote NaN to element 0 of `row`: the first value of the launch that is not finite",
             "\nnote: one launch of this graph on the CPU emulator fails there, too: ",
+            "faults.cu:",
         ],
-        &["kernel `not_finite` wrote NaN to element 0 of `row`: the first value of the launch that is not finite"],
+        &[
+            "kernel `not_finite` wrote NaN to element 0 of `row`: the first value of the launch that is not finite",
+            "\nnote: kernel `not_finite`, block (0, 0, 0), thread (0, 0, 0)",
+            "faults.cu:",
+            "a store of a value that is not finite",
+        ],
     );
 }
 

@@ -15,6 +15,7 @@ const PAGES: &[(&str, &str)] = &[
     ("docs/for-engines.md", "For engines"),
     ("docs/tutorial.md", "Tutorial"),
     ("docs/bugs.md", "Find bugs in kernels"),
+    ("docs/profiling.md", "Profiling"),
     ("docs/language.md", "The language"),
     ("docs/proved.md", "Proved kernels"),
     ("docs/diagnostics.md", "Diagnostics"),

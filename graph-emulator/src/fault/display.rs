@@ -155,6 +155,7 @@ impl fmt::Display for FaultKind {
                 "the block executed more than {limit} warp instructions, its limit: does a loop never end, or wait for a block \
                  that has not started?"
             ),
+            FaultKind::NotFinite => f.write_str("a store of a value that is not finite"),
             FaultKind::Late => f.write_str("the time of the launch was over"),
             FaultKind::Assertion(what) => write!(f, "assertion failed: {what}"),
             FaultKind::Trap => f.write_str("the kernel executed `trap`"),

@@ -199,6 +199,8 @@ pub enum FaultKind {
     StepLimit(u64),
     /// The launch ran beyond [`Options::deadline`](crate::Options::deadline).
     Late,
+    /// A store of infinity or NaN, which ends no launch: see [`Report::not_finite`](crate::Report::not_finite).
+    NotFinite,
     /// A device-side `assert` failed.
     Assertion(Box<str>),
     /// `trap` or `brkpt` was executed.

@@ -120,7 +120,10 @@ impl<'a> Block<'a> {
 
     /// Whether instructions are examined before they are executed.
     fn is_examined(&self) -> bool {
-        self.shared_sanitizer.is_some() || self.global_sanitizer.is_some() || self.counts.is_some()
+        self.shared_sanitizer.is_some()
+            || self.global_sanitizer.is_some()
+            || self.counts.is_some()
+            || self.context.floats.is_active()
     }
 
     /// Lets each warp begin the block.
@@ -153,6 +156,7 @@ impl<'a> Block<'a> {
                 shared: self.shared_sanitizer.as_deref_mut(),
                 global: self.global_sanitizer,
                 counts: self.counts.as_mut(),
+                block: self.ctaid,
             }),
         };
         self.registers.exchange(&mut warp.registers);

@@ -3,6 +3,7 @@
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::block::fault;
 use super::grid::Grid;
 use super::module::{Kernel, Module};
 use crate::code::{MAX_CLUSTER, MAX_SHARED};
@@ -15,6 +16,7 @@ use crate::memory::{Allocation, MemoryError};
 use crate::sanitize::global::GlobalSanitizer;
 use crate::state::Context;
 use crate::state::context::{Conditional, Conditionals, Options, Totals};
+use crate::state::floats::{FloatStores, Store};
 
 /// A kernel launch.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +56,9 @@ pub struct Report {
     /// The branches that some lanes of a warp took and others did not, as PTX has them: a compiler makes short ones
     /// predicates. 0 unless [`Options::count`] asks for it.
     pub divergent_branches: u64,
+    /// For each address in [`Options::floats`] the last store of infinity or NaN, as a fault of kind
+    /// [`FaultKind::NotFinite`]; of 65,536 addresses at most, in order. Not of atomic operations.
+    pub not_finite: Vec<(u64, Fault)>,
     /// The bytes of global memory that it read and wrote, without the device heap; empty unless
     /// [`Options::record_footprint`] asks for it.
     pub footprint: Footprint,
@@ -118,6 +123,7 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
     let view = View::new(module.memory().clone(), ranges);
     let (options, conditionals) = (launch.options, Conditionals::default());
     let totals = Totals::default();
+    let floats = FloatStores::new(&options.floats);
     if !options.check_uninitialized {
         view.assume_written();
     }
@@ -143,11 +149,16 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
         heap: module.heap(),
         conditionals: &conditionals,
         totals: &totals,
+        floats: &floats,
     };
     Grid::new(&context, sanitizer.as_ref()).run().map_err(|fault| *fault)?;
+    let stores = floats.stores().into_iter();
+    let place = |store: Store| *fault(&context, store.block, store.thread, store.pc, FaultKind::NotFinite);
+    let not_finite = stores.map(|(address, store)| (address, place(store))).collect();
     let mut conditionals = conditionals.into_inner().unwrap_or_else(PoisonError::into_inner);
     conditionals.sort_by_key(|([x, y, z], _)| [*z, *y, *x]);
     Ok(Report {
+        not_finite,
         instructions: totals.instructions.load(Relaxed),
         bank_conflicts: totals.bank_conflicts.load(Relaxed),
         divergent_branches: totals.divergent_branches.load(Relaxed),

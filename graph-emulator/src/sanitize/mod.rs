@@ -12,6 +12,7 @@ use crate::code::{
 };
 use crate::fault::{FaultKind, InLane, LaneFault, Operation};
 use crate::state::address::addresses;
+use crate::state::floats::Store;
 use crate::state::texels::surfel;
 use crate::state::{Context, LANES, Texels, Warp, lanes};
 use counts::Counts;
@@ -23,6 +24,8 @@ pub(crate) struct Sanitizer<'a> {
     pub(crate) shared: Option<&'a mut SharedSanitizer>,
     pub(crate) global: Option<&'a GlobalSanitizer<'a>>,
     pub(crate) counts: Option<&'a mut Counts>,
+    /// The position of the block.
+    pub(crate) block: [u32; 3],
 }
 
 /// One access of one lane, to no more than eight bytes.
@@ -75,6 +78,9 @@ impl Sanitizer<'_> {
                 if let (Some(counts), true) = (&mut self.counts, is_counted(op)) {
                     counts.access(&touches);
                 }
+                if context.floats.is_active() {
+                    self.note_floats(context, warp, pc, &touches);
+                }
                 for touch in touches {
                     self.touch(context, first + touch.lane, pc, &touch)
                         .in_lane(touch.lane)?;
@@ -82,6 +88,19 @@ impl Sanitizer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Looks for values that are not finite among those that an instruction will store.
+    fn note_floats(&self, context: &Context<'_>, warp: &Warp, pc: u32, touches: &[Touch]) {
+        let stores = touches.iter().filter(|touch| touch.space == Space::Global);
+        for (touch, value) in stores.filter_map(|touch| Some((touch, touch.value?))) {
+            let store = Store {
+                block: self.block,
+                thread: warp.thread(touch.lane),
+                pc,
+            };
+            context.floats.note(touch.address, touch.bytes, value, store);
+        }
     }
 
     /// Notes that some lanes of a warp take a branch, and others do not.

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use super::floats::{FloatMemory, FloatStores};
 use crate::code::{Code, Function};
 use crate::memory::footprint::Footprint;
 use crate::memory::heap::Heap;
@@ -55,6 +56,9 @@ pub struct Options {
     /// Whether the launch counts [`Report::bank_conflicts`](crate::Report::bank_conflicts) and
     /// [`Report::divergent_branches`](crate::Report::divergent_branches). It is slower then.
     pub count: bool,
+    /// Floating-point memory: the stores of infinity or NaN to it are in
+    /// [`Report::not_finite`](crate::Report::not_finite).
+    pub floats: Vec<FloatMemory>,
     /// Whether the launch fills in [`Report::footprint`](crate::Report::footprint).
     pub record_footprint: bool,
     /// Work that may run at the same time: it is a fault to write what it touches, or to read what it writes.
@@ -137,6 +141,8 @@ pub(crate) struct Context<'a> {
     pub(crate) conditionals: &'a Conditionals,
     /// The counts of all blocks. Blocks add theirs at their end.
     pub(crate) totals: &'a Totals,
+    /// The search for stores of values that are not finite.
+    pub(crate) floats: &'a FloatStores<'a>,
 }
 
 impl<'a> Context<'a> {

@@ -5,6 +5,7 @@ mod special;
 mod local;
 pub(crate) mod texels;
 pub(crate) mod context;
+pub(crate) mod floats;
 pub(crate) mod address;
 mod tracked;
 pub(crate) mod lanes;

@@ -1,6 +1,7 @@
-//! The counts of bank conflicts and of divergent branches, of kernels whose counts are known.
+//! The counts of bank conflicts and of divergent branches, of kernels whose counts are known; and the stores of values
+//! that are not finite.
 
-use graph_emulator::{Launch, Memory, Module, Options, Report};
+use graph_emulator::{Access, Allocation, Buffer, FaultKind, FloatMemory, Launch, Memory, Module, Options, Report};
 
 const KERNELS: &str = r"
     .version 7.0
@@ -55,6 +56,26 @@ const KERNELS: &str = r"
     $ONE:
         bra $LAST;
     $LAST:
+        ret;
+    }
+    .visible .entry infinities(.param .u64 floats, .param .u64 halves) {
+        .reg .b32 %r<3>;
+        .reg .b64 %rd<6>;
+        .reg .f32 %f<3>;
+        .reg .pred %p<2>;
+        ld.param.u64 %rd1, [floats];
+        ld.param.u64 %rd2, [halves];
+        mov.u32 %r1, %tid.x;
+        mul.wide.u32 %rd3, %r1, 8;
+        add.u64 %rd4, %rd1, %rd3;
+        setp.eq.u32 %p1, %r1, 5;
+        mov.f32 %f1, 0f3F800000;
+        mov.f32 %f2, 0fFF800000;
+        @%p1 st.global.v2.f32 [%rd4], {%f1, %f2};
+        mul.wide.u32 %rd3, %r1, 4;
+        add.u64 %rd5, %rd2, %rd3;
+        mov.u32 %r2, 0x7C003C00;
+        @%p1 st.global.u32 [%rd5], %r2;
         ret;
     }
 ";
@@ -135,4 +156,58 @@ fn counting_changes_nothing_else() {
         assert_eq!((plain.bank_conflicts, plain.divergent_branches), (0, 0));
         assert_eq!((kernel, counted.instructions), (kernel, plain.instructions));
     }
+}
+
+#[test]
+fn stores_of_values_that_are_not_finite_have_a_place() {
+    let memory = Memory::new();
+    let module = Module::load(&memory, KERNELS).unwrap();
+    let [floats, halves] = ["floats", "halves"].map(|name| memory.allocate(name, 256).unwrap());
+    let buffers = [&floats, &halves].map(|memory| Buffer {
+        name: "memory",
+        address: memory.address(),
+        len: memory.len(),
+        access: Access::ReadWrite,
+    });
+    let watched = |memory: &Allocation, bits, mantissa| FloatMemory {
+        address: memory.address(),
+        len: memory.len(),
+        bits,
+        mantissa,
+    };
+    let run = |watched: Vec<FloatMemory>| {
+        let options = Options {
+            floats: watched,
+            ..Options::default()
+        };
+        let launch = Launch {
+            grid: [1, 1, 1],
+            block: [32, 1, 1],
+            shared_bytes: 0,
+            arguments: &[&floats.address().to_le_bytes(), &halves.address().to_le_bytes()],
+            buffers: &buffers,
+            textures: &[],
+            surfaces: &[],
+            options: &options,
+        };
+        module.run("infinities", &launch).unwrap().not_finite
+    };
+    assert_eq!(run(Vec::new()), []);
+    let found = run(vec![watched(&floats, 32, 23), watched(&halves, 16, 10)]);
+    let addresses: Vec<u64> = found.iter().map(|(address, _)| *address).collect();
+    let expected = [floats.address() + 5 * 8 + 4, halves.address() + 5 * 4 + 2];
+    assert_eq!(addresses.len(), 2);
+    assert!(
+        expected.iter().all(|address| addresses.contains(address)),
+        "{addresses:?}"
+    );
+    for (_, store) in &found {
+        assert_eq!((&store.kind, store.thread), (&FaultKind::NotFinite, [5, 0, 0]));
+        assert!(
+            store.to_string().ends_with("a store of a value that is not finite"),
+            "{store}"
+        );
+    }
+    // As one 32-bit number, the two halves are finite.
+    assert_eq!(run(vec![watched(&halves, 32, 23)]), []);
 }

@@ -14,6 +14,16 @@ pub(super) struct Finite {
     read: Vec<Vec<usize>>,
 }
 
+/// The first element that a node has written and that is not finite.
+pub(super) struct Finding {
+    pub(super) message: String,
+    /// The notes about what the node was given.
+    pub(super) notes: String,
+    /// The resource, and the byte in it.
+    #[cfg_attr(not(feature = "emulator"), expect(dead_code, reason = "only the emulator asks"))]
+    pub(super) place: (usize, usize),
+}
+
 /// The contents of resources before a node runs.
 pub(super) type Before = Vec<(usize, Vec<u8>)>;
 
@@ -65,18 +75,19 @@ impl Finite {
         node: usize,
         before: &Before,
         read: impl Fn(usize, &mut [u8]) -> bool,
-    ) -> Option<String> {
-        let (resource, index, value) = before.iter().find_map(|(resource, before)| {
+    ) -> Option<Finding> {
+        let (place, index, value) = before.iter().find_map(|(resource, before)| {
             let (float, _) = self.floats[*resource]?;
             let after = self.contents(*resource, &read);
             let (index, value) = float.first_not_finite(&after, before)?;
-            Some((*resource, index, value))
+            Some(((*resource, index * float.bytes()), index, value))
         })?;
         let name = |resource: usize| &draft.resources[resource].name;
-        let mut message = format!(
+        let message = format!(
             "wrote {value} to element {index} of `{}`: the first value of the launch that is not finite",
-            name(resource)
+            name(place.0)
         );
+        let mut notes = String::new();
         for &input in &self.read[node] {
             let Some((float, _)) = self.floats[input] else {
                 continue;
@@ -86,12 +97,19 @@ impl Finite {
             let given = given.map_or_else(|| self.contents(input, &read), |(_, before)| before.clone());
             if let Some((index, value)) = float.first_not_finite(&given, &[]) {
                 let name = name(input);
-                message.push_str(&format!(
+                notes.push_str(&format!(
                     "\nnote: it was given `{name}`, of which element {index} was {value} before"
                 ));
             }
         }
-        Some(message)
+        Some(Finding { message, notes, place })
+    }
+
+    /// The floating-point memory that a node may write, with its type and its bytes.
+    #[cfg(feature = "emulator")]
+    pub(super) fn written(&self, node: usize) -> impl Iterator<Item = (usize, Float, usize)> {
+        let floats = self.written[node].iter();
+        floats.filter_map(|&resource| self.floats[resource].map(|(float, bytes)| (resource, float, bytes)))
     }
 
     /// The bytes of a resource; none if they cannot be read.

@@ -33,11 +33,21 @@ impl Float {
         })
     }
 
-    fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self {
             Self::F64 => 8,
             Self::F32 => 4,
             Self::F16 | Self::Bf16 => 2,
+        }
+    }
+
+    /// The bits of a number, and those of its mantissa.
+    pub(crate) fn layout(self) -> (u32, u32) {
+        match self {
+            Self::F64 => (64, 52),
+            Self::F32 => (32, 23),
+            Self::F16 => (16, 10),
+            Self::Bf16 => (16, 7),
         }
     }
 
@@ -47,12 +57,7 @@ impl Float {
             .iter()
             .rev()
             .fold(0_u64, |bits, &byte| bits << 8 | u64::from(byte));
-        let (size, mantissa) = match self {
-            Self::F64 => (64, 52),
-            Self::F32 => (32, 23),
-            Self::F16 => (16, 10),
-            Self::Bf16 => (16, 7),
-        };
+        let (size, mantissa) = self.layout();
         let exponent = (1_u64 << (size - 1 - mantissa)) - 1;
         if bits >> mantissa & exponent != exponent {
             return None;

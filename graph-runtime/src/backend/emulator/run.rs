@@ -14,9 +14,10 @@ use crate::program::{
     Argument, Conditional, ConditionalKind, External, KernelOp, MemcpyOp, MemsetOp, Op, Program, Structure, Work,
 };
 use crate::shape::part::Part;
-use graph_emulator::{Access, Buffer, Launch, Options, Surface, Texture, Unordered};
+use graph_emulator::{Access, Buffer, Fault as KernelFault, FloatMemory, Launch, Options, Surface, Texture, Unordered};
 use graph_plan::{Draft, Memory, Mode};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::time::Instant;
 use tracing::trace;
@@ -66,11 +67,17 @@ pub(super) struct Run<'a> {
 struct Done {
     touch: Touch,
     counts: Option<Counts>,
+    /// The places of stores of values that are not finite, by address, if they are looked for.
+    not_finite: BTreeMap<u64, KernelFault>,
 }
 
 impl From<Touch> for Done {
     fn from(touch: Touch) -> Self {
-        Self { touch, counts: None }
+        Self {
+            touch,
+            counts: None,
+            not_finite: BTreeMap::new(),
+        }
     }
 }
 
@@ -128,7 +135,12 @@ impl<'a> Run<'a> {
         if let (Some(finite), Some(before)) = (finite, before)
             && let Some(finding) = finite.finding(self.draft, node, &before, |resource, to| self.read(resource, to))
         {
-            return Err((node, format!("{} {finding}", self.subject(node)).into()));
+            let place = self
+                .address(finding.place)
+                .and_then(|address| done.not_finite.get(&address));
+            let place = place.map_or(String::new(), |place| format!("\nnote: {place}"));
+            let message = format!("{} {}{place}{}", self.subject(node), finding.message, finding.notes);
+            return Err((node, message.into()));
         }
         match self.program.ops[node].is_join() {
             true => self.record(|recorder| recorder.skip(node)),
@@ -390,6 +402,7 @@ impl<'a> Run<'a> {
                     bank_conflicts: report.bank_conflicts,
                     divergent_branches: report.divergent_branches,
                 }),
+                not_finite: report.not_finite.into_iter().collect(),
             })
             .map_err(|fault| fault.to_string())
     }
@@ -410,6 +423,27 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// The address of a byte of a resource.
+    fn address(&self, (resource, byte): (usize, usize)) -> Option<u64> {
+        let (memory, start) = self.runner.device(resource).ok()?;
+        Some(memory.address() + (start + byte) as u64)
+    }
+
+    /// The floating-point memory that a node may write, if values that are not finite are looked for.
+    fn floats(&self, node: usize) -> Vec<FloatMemory> {
+        let written = self.runner.finite.iter().flat_map(|finite| finite.written(node));
+        let floats = written.filter_map(|(resource, float, len)| {
+            let (bits, mantissa) = float.layout();
+            Some(FloatMemory {
+                address: self.address((resource, 0))?,
+                len,
+                bits,
+                mantissa,
+            })
+        });
+        floats.collect()
+    }
+
     fn options(&self, node: usize, kernel: &KernelOp) -> Options {
         let unordered = self.unordered(node).map(|(other, touch)| Unordered {
             name: format!("node `{}`", self.draft.nodes[other].name).into(),
@@ -427,6 +461,7 @@ impl<'a> Run<'a> {
             check_device_races: options.check_device_races,
             check_divergence: options.check_divergence,
             count: self.recorder.is_some(),
+            floats: self.floats(node),
             record_footprint: options.check_unordered,
             unordered: unordered.collect(),
             printer: self.runner.printer.clone(),

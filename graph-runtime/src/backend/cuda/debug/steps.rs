@@ -176,7 +176,14 @@ impl Steps<'_> {
         };
         let read = |resource, to: &mut [u8]| self.read(resource, to);
         let finding = finite.finding(run.draft, node, &before, read);
-        finding.map_or(Ok(()), |finding| Err(errors::wrong_result(self, run, node, &finding)))
+        finding.map_or(Ok(()), |finding| {
+            Err(errors::wrong_result(
+                self,
+                run,
+                node,
+                &(finding.message + &finding.notes),
+            ))
+        })
     }
 
     /// Reads the first bytes of a resource, unless it has no address. Nothing writes it now.
