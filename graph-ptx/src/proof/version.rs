@@ -38,6 +38,8 @@ files![
     "../parser/target.rs",
     "../parser/variable.rs",
     "../predicate.rs",
+    "../predicate/beginning.rs",
+    "../predicate/guard.rs",
     "../proof.rs",
     "../proof/access.rs",
     "../proof/analysis.rs",
