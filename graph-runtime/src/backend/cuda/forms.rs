@@ -271,15 +271,19 @@ impl Chooser<'_> {
         } else {
             ""
         };
-        // Most kernels of the body itself test the condition while they load memory.
+        // Most kernels of the body itself test the condition while they load memory, or are one block that writes it.
         let nodes = self.blueprint.order.sequence(conditional.bodies[0]);
         let beside = nodes.filter(|&node| self.tests_beside(&seen, node)).count() as f64;
-        let runs = latch + price.runs - beside * (self.prices.test - self.prices.test_beside);
-        let an_iteration = |passes: usize| {
-            let more = passes as f64 - 1.0;
-            let repeated = self.prices.iteration + more * runs;
-            repeated / passes as f64 + more / 2.0 * (latch + price.rests) / ITERATIONS
+        let ticket = if seen.writer.is_some_and(|node| !self.is_one_block(node)) {
+            self.prices.ticket
+        } else {
+            0.0
         };
+        let runs = latch + ticket + price.runs - beside * (self.prices.test - self.prices.test_beside);
+        let an_iteration = |passes: usize| (self.prices.iteration + (passes as f64 - 1.0) * runs) / passes as f64;
+        // On average, the condition is 0 after half of the passes.
+        let end = |passes: usize| (passes as f64 - 1.0) / 2.0 * (latch + price.rests);
+        let total = |passes: usize| an_iteration(passes) + end(passes) / ITERATIONS;
         let fits = |passes: &usize| *passes == 1 || passes * price.nodes <= MAX_PASS_NODES;
         let least = if self.blueprint.bodies == Bodies::Predicated {
             2
@@ -289,7 +293,7 @@ impl Chooser<'_> {
         let candidates = [1, 2, 4, 8, 16]
             .into_iter()
             .filter(|passes| *passes >= least && fits(passes));
-        let Some(passes) = candidates.min_by(|one, other| an_iteration(*one).total_cmp(&an_iteration(*other))) else {
+        let Some(passes) = candidates.min_by(|one, other| total(*one).total_cmp(&total(*other))) else {
             return once(format!("its body has {} nodes", price.nodes));
         };
         Chosen {
@@ -298,19 +302,26 @@ impl Chooser<'_> {
             latched: true,
             seen,
             reason: format!(
-                "an iteration costs about {:.1} us more than its kernels, and {:.1} us if the body is not repeated (prices \
-                 of {}){how}",
+                "an iteration costs about {:.1} us more than its kernels, and {:.1} us if the body is not repeated; \
+                 repetitions after the last one cost about {:.1} us (prices of {}){how}",
                 an_iteration(passes),
                 self.prices.iteration,
+                end(passes),
                 self.prices.device
             ),
         }
     }
 
-    /// Whether the kernel of a node of the body of a `while` tests the condition while it loads memory.
+    /// Whether the test of the kernel of a node of the body of a `while` costs next to nothing: the kernel loads memory
+    /// meanwhile, or it is one block that writes the condition.
     fn tests_beside(&self, seen: &Seen, node: usize) -> bool {
         matches!(&self.blueprint.program.ops[node], Op::Work(work) if !matches!(work, Work::Join))
-            && seen.guard(node, 1).loads_first
+            && (seen.guard(node, 1).loads_first || (seen.writer == Some(node) && self.is_one_block(node)))
+    }
+
+    /// Whether a node is a kernel of one block, which takes no ticket.
+    fn is_one_block(&self, node: usize) -> bool {
+        matches!(&self.blueprint.program.ops[node], Op::Work(Work::Kernel(kernel)) if kernel.config.blocks() == 1)
     }
 
     /// The price of each body as predicated kernels, which have `tests` tests besides that of this conditional; or what

@@ -13,8 +13,10 @@ pub(super) struct Prices {
     pub(super) iteration: f64,
     /// A predicated kernel more than the kernel.
     pub(super) test: f64,
-    /// The same if it tests while it loads memory.
+    /// The same in a later pass of a `while`, if it tests while it loads memory or is one block.
     pub(super) test_beside: f64,
+    /// A ticket that the blocks of a kernel take to decide alike, where it has several.
+    pub(super) ticket: f64,
     /// A predicated kernel of few blocks that returns at once, or another kernel that does next to nothing.
     pub(super) kernel: f64,
     /// A block of a predicated kernel that returns at once.
@@ -28,9 +30,10 @@ const H200: Prices = Prices {
     device: "an H200",
     taken: 7.35,
     skipped: 3.7,
-    iteration: 3.5,
+    iteration: 4.15,
     test: 0.17,
-    test_beside: 0.05,
+    test_beside: 0.02,
+    ticket: 0.95,
     kernel: 0.76,
     block: 0.0005,
     beside: 0.2,
