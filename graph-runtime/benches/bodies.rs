@@ -55,7 +55,7 @@ fn main() -> Result<()> {
         );
         for bodies in [Bodies::Nodes, Bodies::Predicated, Bodies::Cheapest] {
             let mut built = repeated(&device.with_bodies(bodies), kernels)?;
-            let flag = built.flag.clone();
+            let flag = built.flag;
             let start = |graph: &mut Graph| graph.device_mut(&flag)?.copy_from(&ITERATIONS);
             print_loop(bodies, &mut built.graph, plain, start)?;
         }
@@ -199,7 +199,7 @@ fn converging(device: &Device) -> Result<(Graph, impl Fn(&mut Graph) -> Result<(
         step(body, 0, (&data, &flags), None);
     });
     let mut graph = builder.build()?;
-    let (numbers, goes_on) = (data.clone(), flags);
+    let (numbers, goes_on) = (data, flags);
     let start = move |graph: &mut Graph| {
         graph.device_mut(&numbers)?.copy_from(&[0; 131_072])?;
         graph.device_mut(&goes_on)?.copy_from(&[1; 1024])
@@ -222,7 +222,7 @@ fn counting(device: &Device) -> Result<(Graph, impl Fn(&mut Graph) -> Result<()>
         body.kernel("next", launch, add_to::call(&mut flags.whole(), u32::MAX));
     });
     let mut graph = builder.build()?;
-    let rest = flags.clone();
+    let rest = flags;
     let start = move |graph: &mut Graph| graph.device_mut(&rest)?.copy_from(&[ITERATIONS; 1024]);
     start(&mut graph)?;
     graph.launch()?;
