@@ -35,6 +35,7 @@ const TESTS: &[(&str, Test)] = &[
     ("cargo cuda-graph fetch", Parse("it needs a network")),
     ("cargo cuda-graph", Run),
     ("cargo xtask", Untried("xtask's own tests read it")),
+    ("bash xtask/profiling.sh", Untried("it calls NVIDIA's tools on a GPU")),
     (
         "CUDA_GRAPH_TEST_SEEDS=",
         Untried("it takes minutes; CI runs the same with fewer seeds"),

@@ -54,8 +54,17 @@ fn take(argument: &mut BuildArgument, graph: &Item, groups: &[Group], report: &m
     let of = |ty: &Type| groups.iter().find(|group| is_name(ty, &group.name));
     let length = match &**ty {
         Type::Array(array) => of(&array.elem).map(|group| (group, array.len.clone())),
-        Type::Slice(slice) => return missing_length(name, of(&slice.elem), ty, report),
-        ty => return missing_length(name, of(ty), ty, report),
+        Type::Slice(slice) => {
+            let element = slice.elem.clone();
+            if missing_length(name, of(&element), ty, report) {
+                *ty = element; // so that rustc does not say as well that slices have no size
+            }
+            return;
+        }
+        ty => {
+            missing_length(name, of(ty), ty, report);
+            return;
+        }
     };
     let Some((group, length)) = length else { return };
     generics(graph, group, report);
@@ -82,12 +91,15 @@ fn is_name(ty: &Type, name: &Ident) -> bool {
     matches!(ty, Type::Path(path) if path.path.is_ident(name))
 }
 
-/// Reports an argument that does not say how many groups it has.
-fn missing_length(name: &Ident, group: Option<&Group>, ty: &impl ToTokens, report: &mut Report) {
-    let Some(Group { name: group, .. }) = group else { return };
+/// Reports an argument that does not say how many groups it has. Returns whether it is one.
+fn missing_length(name: &Ident, group: Option<&Group>, ty: &impl ToTokens, report: &mut Report) -> bool {
+    let Some(Group { name: group, .. }) = group else {
+        return false;
+    };
     let message = format!("expected `{name}: [{group}; n]`, the groups and their number");
     let diagnostic = error(Code::Syntax, message).help(format!("`[{group}; 1]` is a single group"));
     report.push_at(ty, &diagnostic);
+    true
 }
 
 /// Reports fields whose shapes mention generics of the graph, which the group's type does not have.

@@ -33,6 +33,7 @@ use crate::graph::host_split::HostSplit;
 use crate::graph::node::NodeId;
 use crate::graph::profile::Profile;
 use crate::graph::rng::{BuiltRng, Rng, RngHandle};
+use crate::in_flight::lock::Lock;
 use crate::in_flight::uses::Patience;
 use crate::kernel::Launch;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef};
@@ -50,7 +51,6 @@ use crate::shape::place::{OnDevice, OnHost, Place, Selected, Span};
 use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{Element, Extent};
 use graph_plan::{Access, Draft, Plan, PlanLaunch};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::fmt;
@@ -99,7 +99,7 @@ pub struct Graph {
     /// The last profile, for [`Graph::advice`].
     profiled: Option<Box<Profile>>,
     /// The last error of a kernel on a GPU as CUDA tells it, and the notes about it: see [`Graph::explained`].
-    explained: RefCell<Option<(String, &'static str)>>,
+    explained: Lock<Option<(String, &'static str)>>,
     /// Keeps `Graph` from being `Sync`: waiting through `&self` does not work for several threads at the same time.
     not_sync: PhantomData<dyn UseAMutexToShareAGraph>,
 }
@@ -216,7 +216,7 @@ impl Graph {
             requests: None,
             chosen: BTreeMap::new(),
             profiled: None,
-            explained: RefCell::default(),
+            explained: Lock::default(),
             not_sync: PhantomData,
         }
     }

@@ -48,7 +48,12 @@ fn rustc_says_what_the_tables_say_and_nothing_more() {
     for message in messages(&mut check) {
         let Some((module, message)) = located(&message) else {
             let text = message["message"].as_str().unwrap_or_default();
-            let is_end = text.starts_with("aborting due to") || text.starts_with("For more information");
+            let ends = [
+                "aborting due to",
+                "For more information",
+                "Some errors have detailed explanations",
+            ];
+            let is_end = ends.iter().any(|end| text.starts_with(end));
             assert!(is_end, "a message without a place: {message}");
             continue;
         };

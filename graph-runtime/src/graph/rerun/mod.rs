@@ -8,6 +8,8 @@ mod twin;
 
 use crate::error::{Error, Site};
 use crate::graph::Graph;
+use crate::in_flight::lock::Lock;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,8 +18,8 @@ use twin::{Twin, Unknown};
 
 /// The most milliseconds that all such launches of a process take: a fault ends all graphs of a context.
 const MAX_TIME: u64 = 5000;
-/// The most errors of a process that get notes.
-const MAX_TEXTS: u64 = 16;
+/// The most notes that a process keeps.
+const MAX_TEXTS: usize = 16;
 /// The number of names of memory that a note lists.
 const MAX_NAMES: usize = 3;
 
@@ -38,16 +40,13 @@ impl Graph {
             return error;
         }
         let text = error.to_string();
-        let known = self
-            .explained
-            .borrow()
-            .as_ref()
-            .filter(|(of, _)| *of == text)
-            .map(|(_, notes)| *notes);
+        let known = match &*self.explained.lock() {
+            Some((of, notes)) if *of == text => Some(*notes),
+            _ => None,
+        };
         let notes = known.unwrap_or_else(|| {
-            // Errors that are copied have no text of their own. A process makes `MAX_TEXTS` of them.
-            let notes = notes(self, &error).leak();
-            *self.explained.borrow_mut() = Some((text, notes));
+            let notes = kept(notes(self, &error));
+            *self.explained.lock() = Some((text, notes));
             notes
         });
         match error {
@@ -64,13 +63,28 @@ impl Graph {
     }
 }
 
+/// The text, for the rest of the process: errors that are copied have no text of their own. A process keeps each text
+/// once, and [`MAX_TEXTS`] of them; others are empty.
+fn kept(text: String) -> &'static str {
+    static TEXTS: Lock<BTreeSet<&'static str>> = Lock::new(BTreeSet::new());
+    let mut texts = TEXTS.lock();
+    if let Some(known) = texts.get(&*text) {
+        return known;
+    }
+    if texts.len() >= MAX_TEXTS {
+        return "";
+    }
+    let text = text.leak();
+    texts.insert(text);
+    text
+}
+
 /// The lines to add to the error of a fault.
 fn notes(graph: &Graph, error: &Error) -> String {
     static SPENT: AtomicU64 = AtomicU64::new(0);
-    static TEXTS: AtomicU64 = AtomicU64::new(0);
     let begin = Instant::now();
     let left = MAX_TIME.saturating_sub(SPENT.load(Relaxed));
-    if left == 0 || TEXTS.fetch_add(1, Relaxed) >= MAX_TEXTS {
+    if left == 0 {
         return String::new();
     }
     let deadline = begin + Duration::from_millis(left);

@@ -176,4 +176,22 @@ fn expression_changes_range() {
     let _: fn(&Device, usize, usize) -> Result<()> = expression_changes_range_run;
 }
 
+// Two graphs take a group whose length is a build argument of one.
+mod group_of_two {
+    use graph_runtime::*;
+
+    #[allow(non_upper_case_globals)]
+    const d: usize = 4;
+
+    cuda_graph! {
+        group Layer { q: mut device [f32; d] }
+        graph One(d: usize, layers: [Layer; 2]) {
+            memset set = layers[0].q <- 1.0;
+        }
+        graph Two(layers: [Layer; 2]) {
+            memset set = layers[0].q <- 1.0;
+        }
+    }
+}
+
 fn main() {}
