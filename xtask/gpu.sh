@@ -73,13 +73,14 @@ cudart() { # kind
 # racecheck: blocks that spin until another block has written; it never lets that block run. Threads that meet at
 # `mbarrier`s: it reports what the barrier orders as races.
 # Delays, and all tools: a test of the time that nodes take.
-# Debug mode: tests of the error without it, and of the handles of the whole graph.
+# Debug mode: tests of the error without it, of the handles of the whole graph, and of how often the owner of adopted
+# memory is called: the copies that debug mode makes call it, too.
 # The runtime: tests of graphs in contexts that are not primary, which it does not build.
 left_out() { # tool
     local names=(a_capture_on_another_thread_is_not_disturbed the_slow_node_among_a_hundred_is_found)
     case $1 in
         delays) names=(the_slow_node_among_a_hundred_is_found) ;;
-        debug) names=(sticky_errors_come_back raw_handles captured_work_becomes_a_plan) ;;
+        debug) names=(sticky_errors_come_back raw_handles captured_work_becomes_a_plan adopted::) ;;
         runtime) names=(any_may_be_current memory_of_other_contexts_is_refused) ;;
         initcheck) names+=(raw_nodes_are_between_their_neighbours) ;;
         racecheck) names+=(control::relay) ;;
