@@ -107,7 +107,7 @@ impl Warp {
             Op::Jump(op) => return self.jump(op, mask, pc, env),
             Op::Wait(Wait::Fence) => fence(SeqCst),
             Op::Wait(Wait::NanoSleep) => {
-                // Whatever the thread waits for may be computed on another host thread.
+                // Another host thread may compute the word that the thread waits for.
                 thread::yield_now();
                 return Ok(Flow::Spin);
             }

@@ -123,7 +123,7 @@ fn conflicts_of_banks_are_those_of_the_stride() {
     }
     // Half a warp has half the words.
     assert_eq!(report("words", 32, 48, true).bank_conflicts, 3 * 2 * (31 + 15));
-    // Of sixteen bytes a lane, each quarter of a warp is served by itself.
+    // Each quarter of a warp is served by itself if lanes load sixteen bytes.
     for (stride, conflicts) in [(0, 0), (1, 0), (2, 4), (4, 12), (8, 28)] {
         assert_eq!(
             report("quads", stride, 32, true).bank_conflicts,

@@ -181,7 +181,7 @@ fn copies_of_all_kernels_do_the_same_or_nothing() {
                 assert!(rested.is_ok(), "{}: {rested:?}", what(name));
                 assert!(rests.data() == untouched, "{}", what(name));
             }
-            // What loads first faults where the kernel does, even if it rests.
+            // A copy that loads first faults where the kernel does, even if it rests.
             let rested = rests.run(
                 &graph_ptx::predicated_name(name, LOADS_FIRST),
                 &tests_of(&rests.flags, &[(0, true), (9, true)]),

@@ -281,7 +281,7 @@ fn planted_loads_have_their_verdicts() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Of memory that holds something, nothing is asked.
+/// Loads of memory that holds something need no store before them.
 #[test]
 fn loads_of_other_memory_are_as_before() {
     for (name, code, _) in PLANTED {

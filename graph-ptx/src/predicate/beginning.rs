@@ -137,7 +137,7 @@ impl<'a, 't> Statement<'a, 't> {
             let Some(Kind::Word(guard)) = rest.first().map(|token| token.kind) else {
                 return false;
             };
-            // Of the guarded instructions, only branches to the end are known not to matter.
+            // Guarded instructions end the beginning, but for branches to the end of the kernel.
             let rest: Vec<Kind<'_>> = rest[1..].iter().map(|token| token.kind).collect();
             let target = match rest[..] {
                 [Kind::Word("bra"), Kind::Word(target), Kind::Punct(b';')]

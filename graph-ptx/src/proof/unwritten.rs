@@ -15,7 +15,7 @@
 //!   store on, and no way leads from the barrier to the store. As all threads of a block meet at one barrier, which
 //!   CUDA demands, the other thread has made its store before.
 //!
-//! Whatever is not shown leaves the load open.
+//! A load of which none of this is shown stays open.
 
 use super::facts::{EVERYWHERE, Meaning, Place};
 use super::machine::{Machine, Obligation, Taken, Touch, Touching, Way};

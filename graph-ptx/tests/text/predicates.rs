@@ -142,7 +142,7 @@ fn guards_have_forms_and_names_of_their_own() {
     }
 }
 
-/// What comes before the test in a copy that loads first, and the kernel's first instruction after the test.
+/// The text before the test in a copy that loads first, and the kernel's first instruction after the test.
 fn beginning(body: &str) -> (String, String) {
     let text = format!("{HEADER}.visible .entry k(.param .u64 a, .param .u32 n)\n{{{body}}}");
     let form = GuardForm {

@@ -98,7 +98,7 @@ fn prove_launch(module: &Module, launch: &FileKernel) -> std::result::Result<(),
         entry,
         params,
         requires,
-        // What memory holds is data, whatever it is.
+        // Memory of a file holds data, whatever it is.
         unwritten: Vec::new(),
     };
     match prove(kernel.syntax(), &declared, &Effort::FULL) {

@@ -45,7 +45,7 @@ pub(super) struct Chosen {
     pub(super) passes: usize,
     /// Whether the bodies of an `if` or a `switch`, if they are predicated, test a copy of the condition.
     pub(super) latched: bool,
-    /// What the nodes of a `while` test.
+    /// The words that the nodes of a `while` test.
     pub(super) seen: Seen,
     reason: String,
 }

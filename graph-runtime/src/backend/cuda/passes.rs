@@ -1,4 +1,4 @@
-//! What the nodes of a `while` test in the passes after the first one, which the same iteration of its node makes.
+//! The words that the nodes of a `while` test in the passes after the first one of an iteration of its node.
 //!
 //! A pass does nothing if the condition was 0 when the pass began, but nodes of the pass write the condition. That all
 //! of its nodes decide alike follows from the plan, which `build` looks at again here:
@@ -23,7 +23,7 @@ use crate::program::{Op, Work};
 use graph_ptx::GuardForm;
 use std::collections::BTreeSet;
 
-/// What the nodes of one body test.
+/// The words that the nodes of one body test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     /// The nodes that test the condition itself.
