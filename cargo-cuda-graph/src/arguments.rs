@@ -54,7 +54,8 @@ const COMPILER_HELP: &str = "
   --arch ARCH         the oldest GPUs to compile for, such as 80 or compute_90a
                       (default: compute_70)
   --with-headers      fetch CUDA's own headers when a source includes them: fp16,
-                      cooperative groups, libcu++ (1 to 3 MB), mma (20 MB), curand (56 MB)
+                      cooperative groups, libcu++ (1 to 3 MB), mma (20 MB), curand (56 MB);
+                      headers of the host (stdint.h, cmath, ..) are answered without it
   --nvrtc VERSION     12.4 (the default), 12 (12.9) or 13 (13.5): newer ones know newer GPUs
                       and C++, and write PTX that only newer drivers take
   -I FOLDER           look for headers there too

@@ -385,10 +385,119 @@ fn sources_are_compiled_in_a_fresh_folder() {
         asks.status.success() || is_absent,
         "the source asks for headers by itself: {text}"
     );
-    fresh.write("kernels/host.cu", "#include <stdio.h>\n__global__ void f() {}\n");
+    fresh.write("kernels/host.cu", "#include <torch/all.h>\n__global__ void f() {}\n");
     let host = run("ptx --offline --with-headers kernels/host.cu");
-    let part = "NVRTC compiles code of the device alone";
+    let part = "NVRTC compiles code of the device alone and has no headers of the host: add the folder of `torch/all.h` by \
+                `-I`, or write `#ifndef __CUDACC_RTC__` before the line";
     assert!(stderr(&host).contains(part), "{}", stderr(&host));
+}
+
+/// Sources that were written for `nvcc`: headers of the host stand for themselves, and code of the host is left out, of
+/// headers too.
+#[test]
+fn sources_for_nvcc_are_compiled_as_they_are() {
+    const HOST: [&str; 18] = [
+        "stdint.h",
+        "cstdint",
+        "math.h",
+        "cmath",
+        "float.h",
+        "cfloat",
+        "limits.h",
+        "climits",
+        "assert.h",
+        "stdio.h",
+        "cstdio",
+        "stdlib.h",
+        "cstring",
+        "cuda.h",
+        "algorithm",
+        "vector",
+        "string",
+        "iostream",
+    ];
+    let fresh = Fresh::new("nvcc");
+    let Some(cache) = cache_with_nvrtc(&fresh) else {
+        println!("left out: sources_for_nvcc_are_compiled_as_they_are (`cargo cuda-graph fetch` fetches NVRTC)");
+        return;
+    };
+    let run = |file: &str| fresh.run(&cache, &format!("ptx --offline kernels/{file}.cu"));
+    let includes: String = HOST.map(|name| format!("#include <{name}>\n")).concat();
+    fresh.write(
+        "kernels/shared.cuh",
+        "#pragma once\n#include \"more.cuh\"\nstatic std::vector<int> all(int n) { return std::vector<int>(n); }\n\
+         struct Pair { int a; Pair(int a) : a(a) {} virtual ~Pair() {} };\nconstexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }\n",
+    );
+    fresh.write(
+        "kernels/more.cuh",
+        "#define LAUNCH(k) void launch_##k(float *x) { k<<<1, 32>>>(x, 1); }\n",
+    );
+    let kernel = "extern \"C\" __global__ void k(float *x, std::uint64_t n)\n{\n    assert(n < UINT64_MAX);\n    \
+                  x[n] = std::sqrt(std::max(x[0], FLT_MIN)) + INFINITY + M_PI + Pair(ceil_div(INT_MAX, CHAR_BIT)).a;\n}\n";
+    let host = "LAUNCH(k)\nint main(int argc, char **argv)\n{\n    std::cout << argv[0] << all(3)[0] << std::endl;\n    \
+                cudaDeviceSynchronize();\n    return 0;\n}\n";
+    let after = "extern \"C\" __global__ void last(float *x) { *x = sizeof(CUtensorMap); }\n";
+    fresh.write(
+        "kernels/nvcc.cu",
+        &format!("{includes}#include \"shared.cuh\"\n{kernel}{host}{after}"),
+    );
+    let made = run("nvcc");
+    assert!(made.status.success(), "{}", stderr(&made));
+    let folder = fs::canonicalize(fresh.0.join("kernels")).unwrap();
+    let shared = folder.join("shared.cuh");
+    let line = HOST.len() + 7;
+    let note = stderr(&made);
+    for part in [
+        "note: functions of the host are left out: ".to_owned(),
+        format!("`LAUNCH` (kernels/nvcc.cu:{line})"),
+        format!("`main` (kernels/nvcc.cu:{})", line + 1),
+    ] {
+        assert!(note.contains(&part), "{part}: {note}");
+    }
+    assert!(note.contains("`all` ("), "{note}");
+    let ptx = fresh.read("kernels/nvcc.ptx");
+    assert_eq!(ptx.matches(".entry").count(), 2, "{ptx}");
+    let origin = Origin::of(&ptx).unwrap();
+    let files: Vec<&str> = origin.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(files, ["nvcc.cu", "shared.cuh", "more.cuh"]);
+    let is_known = |file: &OriginFile| {
+        let bytes = fs::read(folder.join(&file.path)).unwrap();
+        *file == OriginFile::new(file.path.as_str(), &bytes)
+    };
+    assert!(
+        origin.files.iter().all(is_known),
+        "of the files, not of the texts that were compiled"
+    );
+    assert!(
+        !ptx.contains(&*shared.to_string_lossy()),
+        "no folder of this machine: {ptx}"
+    );
+    let checked = fresh.run(&cache, "check --offline kernels/nvcc.cu");
+    let line = format!("writes (line {})", HOST.len() + 5);
+    assert!(
+        stdout(&checked).contains(&line),
+        "lines keep their numbers: {}",
+        stdout(&checked)
+    );
+
+    fresh.write(
+        "kernels/calls.cu",
+        "int twice(int x) { return 2 * x; }\n__global__ void k(int *x) { *x = twice(*x); }\n",
+    );
+    let calls = stderr(&run("calls"));
+    let part = "note: functions of the host are left out: `twice` (kernels/calls.cu:1)\nhelp: write `__device__` before \
+                those that kernels call";
+    assert!(
+        calls.contains("identifier \"twice\" is undefined") && calls.contains(part),
+        "{calls}"
+    );
+
+    let branches = "#if 1\nvoid f() {\n#else\nvoid f(int) {\n#endif\n}\n__global__ void k() {}\n";
+    fresh.write("kernels/branches.cu", branches);
+    let refused = stderr(&run("branches"));
+    let part = "help: NVRTC compiles code of the device alone, and line 2 of kernels/branches.cu is code of the host: write \
+                `#ifndef __CUDACC_RTC__` before line 2 and `#endif` after line 6, or `__device__` if kernels use it";
+    assert!(refused.contains(part), "{refused}");
 }
 
 /// Each compiler that is in the user's cache, with its headers, compiles what CUB and libcu++ have for kernels, and

@@ -4,10 +4,12 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use graph_ptx::origin::Origin;
+use graph_ptx::origin::{Origin, OriginFile};
 
+use crate::answers;
 use crate::error::{Error, Result};
 use crate::headers::{self, TOOLKITS, Toolkit};
+use crate::host::{LeftOut, Sources};
 use crate::includes;
 use crate::installed;
 use crate::nvrtc::Nvrtc;
@@ -57,6 +59,8 @@ pub struct Compiled {
     pub ptx: String,
     /// The compiler's warnings; empty if there are none.
     pub warnings: String,
+    /// The functions of the host that were left out.
+    pub(crate) left_out: Vec<LeftOut>,
     /// The source, headers and options that the PTX was made of.
     origin: Origin,
 }
@@ -186,29 +190,37 @@ impl Compiler {
         let current = env::current_dir().unwrap_or_default();
         let beside = source.parent().map(|folder| current.join(folder));
         let has_headers = self.has_headers || text::wants_headers(text);
+        let mut sources: Option<(Sources, Vec<OriginFile>)> = None;
         loop {
             let mut options = text::options(text, target, &self.options, self.toolkit.oldest);
             if self.has_lines {
                 text::add_lines(&mut options, text::options_for(text, target));
             }
             let by = self.made_by(&options)?;
-            let files = includes::files(source, text, &options);
-            let folders = beside.iter().chain(&self.includes);
+            let (sources, files) = sources.get_or_insert_with(|| {
+                let headers = includes::headers(source, text, &options);
+                let files = includes::files(source, text, &headers);
+                (Sources::new(&name, text, headers), files)
+            });
+            let folders = beside.iter().chain(sources.folders()).chain(&self.includes);
             options.extend(folders.map(|folder| format!("--include-path={}", folder.display())));
-            let compiled = self.nvrtc()?.compile(&name, text, &options)?;
+            let compiled = self
+                .nvrtc()?
+                .compile(&name, sources.text(), sources.given(), &options)?;
             let (ptx, log) = match compiled {
                 Ok(compiled) => compiled,
-                Err(log) if self.add_header(&log, has_headers)? => continue,
-                Err(log) => return Err(self.explained(&log, has_headers)),
+                Err(log) if self.add_header(&log, has_headers, sources)? || sources.leave_out(&log) => continue,
+                Err(log) => return Err(self.explained(&log, has_headers, sources)),
             };
             let root = self.root.as_ref().unwrap_or(&current);
             let folders = [&current, root].into_iter().chain(&self.includes);
             let folders: Vec<String> = folders.map(|folder| folder.display().to_string()).collect();
             return Ok(Compiled {
                 ptx: text::tidied(&ptx, text::options_for(text, target), &folders),
-                warnings: log,
+                warnings: text::without_warnings_in(&log, &self.includes),
+                left_out: sources.left_out().to_vec(),
                 origin: Origin {
-                    files,
+                    files: files.clone(),
                     by,
                     again: self.command(),
                 },
@@ -260,11 +272,18 @@ impl Compiler {
         name.display().to_string()
     }
 
-    /// Adds the folders for the header that a log says is missing. Returns whether another compilation may succeed.
-    fn add_header(&mut self, log: &str, has_headers: bool) -> Result<bool> {
-        let Some((_, name)) = headers::missing(log).filter(|_| has_headers) else {
+    /// Adds the header that a log says is missing, or the folders for it. Returns whether another compilation may
+    /// succeed.
+    fn add_header(&mut self, log: &str, has_headers: bool, sources: &mut Sources) -> Result<bool> {
+        let Some((_, name)) = headers::missing(log) else {
             return Ok(false);
         };
+        if let Some(text) = answers::text(name) {
+            return Ok(sources.give(name, &text));
+        }
+        if !has_headers {
+            return Ok(false);
+        }
         let before = self.includes.len();
         for headers in self.toolkit.needed_for(name) {
             let folder = if self.fetches {
@@ -279,12 +298,20 @@ impl Compiler {
     }
 
     /// The error of a source that does not compile.
-    fn explained(&self, log: &str, has_headers: bool) -> Error {
+    fn explained(&self, log: &str, has_headers: bool, sources: &Sources) -> Error {
+        const FOR_KERNELS: &str = "include only headers for kernels, such as `<cub/block/block_reduce.cuh>` in place of \
+                                   `<cub/cub.cuh>`";
         let log = log.trim_end();
+        let is_ours = |file: &str| self.includes.iter().any(|folder| Path::new(file).starts_with(folder));
         let Some((file, name)) = headers::missing(log) else {
-            return Error::new(log);
+            let help = match text::first_error(log).filter(|file| is_ours(file)) {
+                Some(file) => format!(
+                    "\nhelp: NVRTC compiles code of the device alone, and {file} has code of the host: {FOR_KERNELS}"
+                ),
+                None => sources.help(log),
+            };
+            return Error::new(format!("{log}{help}"));
         };
-        let is_in_ours = self.includes.iter().any(|folder| Path::new(file).starts_with(folder));
         let help = match self.toolkit.headers_with(name) {
             Some(headers) if !has_headers => format!(
                 "`{name}` is one of CUDA's headers: `--with-headers` fetches {}; so does the first line `// cuda-graph: \
@@ -297,13 +324,12 @@ impl Compiler {
                 headers.project()
             ),
             Some(headers) => format!("{} has no `{name}`", headers.project()),
-            None if is_in_ours => format!(
-                "one of CUDA's headers includes `{name}`, a header of the host, which NVRTC does not have: include only \
-                 headers for kernels, such as `<cub/block/block_reduce.cuh>` in place of `<cub/cub.cuh>`"
+            None if is_ours(file) => format!(
+                "one of CUDA's headers includes `{name}`, a header of the host, which NVRTC does not have: {FOR_KERNELS}"
             ),
             None => format!(
-                "NVRTC compiles code of the device alone and has no headers of the host: leave `{name}` out, or add its \
-                 folder by `-I` (NVRTC defines `__CUDACC_RTC__`)"
+                "NVRTC compiles code of the device alone and has no headers of the host: add the folder of `{name}` by \
+                 `-I`, or write `#ifndef __CUDACC_RTC__` before the line that includes it and `#endif` after it"
             ),
         };
         Error::new(format!("{log}\nhelp: {help}"))

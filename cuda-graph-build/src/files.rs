@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::compiler::Compiler;
 use crate::error::{Error, Result};
+use crate::host::LeftOut;
 
 /// The number of lines of each side that a difference shows.
 const DIFF_LINES: usize = 8;
@@ -98,6 +99,9 @@ fn compile(compiler: &mut Compiler, source: &Path) -> Result<Vec<(PathBuf, Strin
     let files = compiled.map(|(extension, compiled)| {
         if !compiled.warnings.is_empty() {
             eprintln!("{}", compiled.warnings);
+        }
+        if let Some(note) = LeftOut::note(&compiled.left_out) {
+            eprintln!("{note}");
         }
         (source.with_extension(extension), compiled.with_origin())
     });

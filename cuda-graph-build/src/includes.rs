@@ -5,12 +5,22 @@ use std::path::{Path, PathBuf};
 
 use graph_ptx::origin::{OriginFile, included};
 
-/// Returns the source and the headers that it includes, with their paths relative to the folder of the source. A header
-/// that only seems to be included, in a comment or under an `#if`, is among them; CUDA's own headers are not, and those
-/// of folders that `options` name by absolute paths are not.
-pub(crate) fn files(source: &Path, text: &str, options: &[String]) -> Vec<OriginFile> {
-    let name = source.file_name().unwrap_or_default().to_string_lossy();
-    let mut files = vec![OriginFile::new(name, text.as_bytes())];
+/// A header of the author's own.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
+    /// The names by which it is included.
+    pub(crate) names: Vec<String>,
+    /// Its canonical path.
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: Vec<u8>,
+    /// Its path relative to the folder of the source.
+    relative: String,
+}
+
+/// Returns the headers that a source includes. A header that only seems to be included, in a comment or under an `#if`,
+/// is among them; CUDA's own headers are not, and those of folders that `options` name by absolute paths are not.
+pub(crate) fn headers(source: &Path, text: &str, options: &[String]) -> Vec<Header> {
+    let mut headers = Vec::new();
     let folder = source
         .parent()
         .filter(|folder| *folder != Path::new(""))
@@ -18,27 +28,45 @@ pub(crate) fn files(source: &Path, text: &str, options: &[String]) -> Vec<Origin
     if let Ok(folder) = fs::canonicalize(folder) {
         let mut folders = vec![folder.clone()];
         folders.extend(named(options).filter_map(|folder| fs::canonicalize(folder).ok()));
-        add(&mut files, text, &folder, &folders);
+        add(&mut headers, text, &folder, &folders);
     }
-    files
+    headers
+}
+
+/// Returns the source and its headers, with their paths relative to the folder of the source.
+pub(crate) fn files(source: &Path, text: &str, headers: &[Header]) -> Vec<OriginFile> {
+    let name = source.file_name().unwrap_or_default().to_string_lossy();
+    let own = OriginFile::new(name, text.as_bytes());
+    let others = headers
+        .iter()
+        .map(|header| OriginFile::new(&*header.relative, &header.bytes));
+    std::iter::once(own).chain(others).collect()
 }
 
 /// Adds the headers that a text in `folder` includes, and the headers that these include.
-fn add(files: &mut Vec<OriginFile>, text: &str, folder: &Path, folders: &[PathBuf]) {
+fn add(headers: &mut Vec<Header>, text: &str, folder: &Path, folders: &[PathBuf]) {
     for (name, is_quoted) in text.lines().filter_map(included) {
         let beside = is_quoted.then_some(folder);
         let mut candidates = beside.into_iter().chain(folders.iter().map(PathBuf::as_path));
         let Some(path) = candidates.find_map(|folder| fs::canonicalize(folder.join(name)).ok()) else {
             continue;
         };
-        let relative = relative(&folders[0], &path);
-        let Ok(bytes) = fs::read(&path) else { continue };
-        if files.iter().any(|known| known.path == relative) {
+        if let Some(known) = headers.iter_mut().find(|known| known.path == path) {
+            known
+                .names
+                .extend((!known.names.iter().any(|known| known == name)).then(|| name.to_owned()));
             continue;
         }
-        files.push(OriginFile::new(relative, &bytes));
-        let inside = path.parent().unwrap_or(folder);
-        add(files, &String::from_utf8_lossy(&bytes), inside, folders);
+        let Ok(bytes) = fs::read(&path) else { continue };
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let inside = path.parent().unwrap_or(folder).to_owned();
+        headers.push(Header {
+            names: vec![name.to_owned()],
+            relative: relative(&folders[0], &path),
+            path,
+            bytes,
+        });
+        add(headers, &text, &inside, folders);
     }
 }
 
@@ -90,7 +118,8 @@ mod tests {
         write("include/c.h", "");
         let text = "#include \"a/a.h\"\n#include \"none.h\"\n";
         let paths = |options: &[String]| -> Vec<String> {
-            let files = files(&root.join("kernels/x.cu"), text, options);
+            let source = root.join("kernels/x.cu");
+            let files = files(&source, text, &headers(&source, text, options));
             files.into_iter().map(|file| file.path).collect()
         };
         assert_eq!(paths(&[]), ["x.cu", "a/a.h", "a/b.h"]);

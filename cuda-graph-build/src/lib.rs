@@ -31,8 +31,11 @@
 mod script;
 mod files;
 mod compiler;
+mod host;
 mod includes;
 mod headers;
+mod answers;
+mod source;
 mod text;
 mod installed;
 mod wheel;

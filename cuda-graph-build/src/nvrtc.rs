@@ -103,15 +103,16 @@ impl Nvrtc {
         Ok(format!("{major}.{minor}"))
     }
 
-    /// Compiles `source` to PTX. Messages use `name` as the file's name. Returns the PTX and warnings, or else the
-    /// compiler's log.
+    /// Compiles `source` to PTX, with `headers` by name, which come before those in folders. Messages use `name` as the
+    /// file's name. Returns the PTX and warnings, or else the compiler's log.
     pub(crate) fn compile(
         &self,
         name: &str,
         source: &str,
+        headers: &[(String, String)],
         options: &[String],
     ) -> Result<Result<(String, String), String>> {
-        let program = Program::create(self, name, source)?;
+        let program = Program::create(self, name, source, headers)?;
         let compiled = program.compile(options)?;
         let log = program.text(self.log_size, self.log)?;
         let log = about_source(&log);
@@ -148,19 +149,31 @@ struct Program<'nvrtc> {
 }
 
 impl<'nvrtc> Program<'nvrtc> {
-    fn create(nvrtc: &'nvrtc Nvrtc, name: &str, source: &str) -> Result<Self> {
-        let string = |text: &str| CString::new(text).map_err(|_| Error::new(format!("{name} holds a NUL byte")));
-        let (name, source) = (string(name)?, string(source)?);
+    fn create(nvrtc: &'nvrtc Nvrtc, name: &str, source: &str, headers: &[(String, String)]) -> Result<Self> {
+        let string =
+            |file: &str, text: &str| CString::new(text).map_err(|_| Error::new(format!("{file} holds a NUL byte")));
+        let (source, name) = (string(name, source)?, string(name, name)?);
+        let names: Vec<CString> = headers
+            .iter()
+            .map(|(name, _)| string(name, name))
+            .collect::<Result<_>>()?;
+        let texts: Vec<CString> = headers
+            .iter()
+            .map(|(name, text)| string(name, text))
+            .collect::<Result<_>>()?;
+        let [name_pointers, text_pointers] =
+            [&names, &texts].map(|strings| strings.iter().map(|string| string.as_ptr()).collect::<Vec<_>>());
+        let count = c_int::try_from(headers.len()).map_err(|_| Error::new("too many headers"))?;
         let mut raw = std::ptr::null_mut();
-        // SAFETY: points 1 and 3 of `Nvrtc`; no headers are given, for which null arrays are allowed.
+        // SAFETY: points 1 and 3 of `Nvrtc`; both arrays hold `count` strings that `names` and `texts` keep alive.
         let code = unsafe {
             (nvrtc.create_program)(
                 &raw mut raw,
                 source.as_ptr(),
                 name.as_ptr(),
-                0,
-                std::ptr::null(),
-                std::ptr::null(),
+                count,
+                text_pointers.as_ptr(),
+                name_pointers.as_ptr(),
             )
         };
         nvrtc.outcome("nvrtcCreateProgram", code)?;

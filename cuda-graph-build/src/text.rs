@@ -1,6 +1,8 @@
 //! The texts that go into the compiler and come out: the first lines of a source, and PTX that is the same on every
 //! machine.
 
+use std::path::{Path, PathBuf};
+
 /// The beginning of a first line that is meant for this crate: options follow, for the PTX of this target if one is
 /// named.
 const DIRECTIVE: &str = "// cuda-graph";
@@ -100,6 +102,28 @@ pub(crate) fn tidied(ptx: &str, options: &str, folders: &[String]) -> String {
     lowered(&ptx, options)
 }
 
+/// The file that the first error of a log is in.
+pub(crate) fn first_error(log: &str) -> Option<&str> {
+    let (place, _) = log.lines().find_map(|line| line.split_once("): error: "))?;
+    place.rsplit_once('(').map(|(file, _)| file)
+}
+
+/// A log without warnings about files in `folders`: those are about headers of others.
+pub(crate) fn without_warnings_in(log: &str, folders: &[PathBuf]) -> String {
+    const REMARK: &str = "Remark: The warnings can be suppressed";
+    let is_in_them = |part: &&str| {
+        let file = part
+            .split_once("): warning")
+            .map_or("", |(place, _)| place.trim_start());
+        folders.iter().any(|folder| Path::new(file).starts_with(folder))
+    };
+    let parts: Vec<&str> = log.split("\n\n").filter(|part| !is_in_them(part)).collect();
+    match parts.iter().all(|part| part.trim_start().starts_with(REMARK)) {
+        true => String::new(),
+        false => parts.join("\n\n"),
+    }
+}
+
 /// The text with the version that the options ask for, if they ask for one.
 fn lowered(ptx: &str, options: &str) -> String {
     let mut words = options.split_whitespace();
@@ -172,6 +196,18 @@ mod tests {
         let expected = [DEFAULT_ARCHITECTURE, "--std=c++17"];
         assert_eq!(options(asks, None, &[]), expected, "they are ours, not NVRTC's");
         assert!(wants_headers(asks) && !wants_headers("// --with-headers"));
+    }
+
+    #[test]
+    fn warnings_about_headers_of_others_are_dropped() {
+        let folders = [PathBuf::from("/cache/w")];
+        let other = "/cache/w/cuda/std/cmath(341): warning #47-D: incompatible\n  #  define\n  ^\n";
+        let remark = "\nRemark: The warnings can be suppressed with \"-diag-suppress <warning-number>\"\n";
+        assert_eq!(without_warnings_in(&format!("{other}{remark}"), &folders), "");
+        let own = "x.cu(1): warning #177-D: variable\n  int x;\n";
+        let expected = format!("{own}{remark}");
+        assert_eq!(without_warnings_in(&expected, &folders), expected);
+        assert_eq!(without_warnings_in(&format!("{other}\n{own}"), &folders), own);
     }
 
     #[test]
