@@ -500,6 +500,47 @@ fn sources_for_nvcc_are_compiled_as_they_are() {
     assert!(refused.contains(part), "{refused}");
 }
 
+/// Kernels that a source has for newer GPUs alone are named with the option that compiles them.
+#[test]
+fn kernels_for_newer_gpus_are_named() {
+    let fresh = Fresh::new("newer");
+    let Some(cache) = cache_with_nvrtc(&fresh) else {
+        println!("left out: kernels_for_newer_gpus_are_named (`cargo cuda-graph fetch` fetches NVRTC)");
+        return;
+    };
+    fresh.write(
+        "kernels/arch.cuh",
+        "#define AMPERE 800\n#define OP(f) __global__ void f(float *x) { *x = 1; }\n",
+    );
+    let text = "#include \"arch.cuh\"\nOP(always)\n#if __CUDA_ARCH__ >= AMPERE\nOP(add)\nextern \"C\" OP(mul)\n#endif\n\
+                #if __CUDA_ARCH__ > 890\nOP(last)\n#elif __CUDA_ARCH__ < 750\nOP(old)\n#endif\n";
+    fresh.write("kernels/newer.cu", text);
+    let run = |line: &str| fresh.run(&cache, &format!("ptx --offline kernels/newer.cu {line}"));
+    let made = run("");
+    let expected = "note: kernels/newer.cu has 2 kernels for GPUs from compute_80 on alone, which its PTX lacks: `add`, \
+                    `mul`\nhelp: `--arch 80`, or `--gpu-architecture=compute_80` on the first line, `// cuda-graph: ..`, \
+                    compiles them\n\
+                    note: kernels/newer.cu has 1 kernel for GPUs from compute_90 on alone, which its PTX lacks: `last`\n\
+                    help: `--arch 90`, or `--gpu-architecture=compute_90` on the first line, `// cuda-graph: ..`, compiles it\n";
+    assert_eq!(stderr(&made), expected);
+    assert_eq!(
+        fresh.read("kernels/newer.ptx").matches(".entry").count(),
+        2,
+        "the file is as before"
+    );
+    assert_eq!(stderr(&run("--arch 90")), "");
+    // Another file that the source asks for has them.
+    fresh.write(
+        "kernels/newer.cu",
+        &format!("// cuda-graph:\n// cuda-graph sm_90:\n{text}"),
+    );
+    assert_eq!(stderr(&run("")), "");
+    let own = format!("// cuda-graph: --gpu-architecture=compute_80\n{text}");
+    fresh.write("kernels/newer.cu", &own);
+    let part = "help: `--gpu-architecture=compute_90` on the first line, `// cuda-graph: ..`, compiles it";
+    assert!(stderr(&run("")).contains(part), "{}", stderr(&run("")));
+}
+
 /// Each compiler that is in the user's cache, with its headers, compiles what CUB and libcu++ have for kernels, and
 /// says which of their headers are for the host.
 #[test]

@@ -166,12 +166,12 @@ impl Compiler {
     /// If the file cannot be read, if there is no NVRTC, or if the source has mistakes. Then the message is
     /// NVRTC's log.
     pub fn compile(&mut self, source: &Path) -> Result<Compiled> {
-        self.compile_for(source, &read(source)?, None)
+        self.compile_for(source, &self.read(source)?, None)
     }
 
     /// Compiles a CUDA source to all PTX that it asks for. Returns the extension of each file: `ptx`, `sm_90.ptx`.
     pub(crate) fn compile_all(&mut self, source: &Path) -> Result<Vec<(String, Compiled)>> {
-        let text = read(source)?;
+        let text = self.read(source)?;
         let mut compiled = vec![("ptx".to_owned(), self.compile_for(source, &text, None)?)];
         for target in text::targets(&text) {
             let number = target.strip_prefix("sm_").unwrap_or_default();
@@ -186,6 +186,17 @@ impl Compiler {
     }
 
     fn compile_for(&mut self, source: &Path, text: &str, target: Option<&str>) -> Result<Compiled> {
+        self.compile_as(source, text, target, None)
+    }
+
+    /// Compiles a source with the options for a target, but for another `architecture` if there is one, as `90a`.
+    pub(crate) fn compile_as(
+        &mut self,
+        source: &Path,
+        text: &str,
+        target: Option<&str>,
+        architecture: Option<&str>,
+    ) -> Result<Compiled> {
         let name = self.name_of(source);
         let current = env::current_dir().unwrap_or_default();
         let beside = source.parent().map(|folder| current.join(folder));
@@ -193,6 +204,9 @@ impl Compiler {
         let mut sources: Option<(Sources, Vec<OriginFile>)> = None;
         loop {
             let mut options = text::options(text, target, &self.options, self.toolkit.oldest);
+            if let Some(architecture) = architecture {
+                text::set_architecture(&mut options, architecture);
+            }
             if self.has_lines {
                 text::add_lines(&mut options, text::options_for(text, target));
             }
@@ -226,6 +240,11 @@ impl Compiler {
                 },
             });
         }
+    }
+
+    /// The options to compile a source with, for all devices.
+    pub(crate) fn options_of(&self, text: &str) -> Vec<String> {
+        text::options(text, None, &self.options, self.toolkit.oldest)
     }
 
     /// The compiler with its version and its options.
@@ -335,6 +354,11 @@ impl Compiler {
         Error::new(format!("{log}\nhelp: {help}"))
     }
 
+    /// The text of a source.
+    pub(crate) fn read(&self, source: &Path) -> Result<String> {
+        fs::read_to_string(source).map_err(|error| Error::new(format!("cannot read {}: {error}", source.display())))
+    }
+
     /// The option of the command that chooses this toolkit, after a space; nothing if it is the usual one.
     fn version_option(&self) -> String {
         let is_usual = self.toolkit.name == TOOLKITS[0].name;
@@ -390,8 +414,4 @@ impl Compiler {
             ))
         })
     }
-}
-
-fn read(source: &Path) -> Result<String> {
-    fs::read_to_string(source).map_err(|error| Error::new(format!("cannot read {}: {error}", source.display())))
 }

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::compiler::Compiler;
+use crate::compiler::{Compiled, Compiler};
 use crate::error::{Error, Result};
 use crate::host::LeftOut;
+use crate::text;
 
 /// The number of lines of each side that a difference shows.
 const DIFF_LINES: usize = 8;
@@ -19,10 +20,16 @@ const DIFF_LINES: usize = 8;
 pub fn update(compiler: &mut Compiler, sources: &[PathBuf]) -> Result<()> {
     let mut failures = Vec::new();
     for source in sources {
-        let written = compile(compiler, source).and_then(|files| {
-            files
-                .iter()
-                .try_for_each(|(path, ptx)| write(path, ptx, &compiler.name_of(path)))
+        let written = compiler.compile_all(source).and_then(|compiled| {
+            for (path, ptx) in files(source, &compiled) {
+                write(&path, &ptx, &compiler.name_of(&path))?;
+            }
+            let newer = compiler.newer(source, &compiled)?;
+            let text = compiler.read(source)?;
+            let own = text::directive(&text).unwrap_or_default();
+            let notes = newer.iter().map(|newer| newer.note(&compiler.name_of(source), own));
+            notes.for_each(|note| eprintln!("{note}"));
+            Ok(())
         });
         failures.extend(written.err());
     }
@@ -48,8 +55,8 @@ pub fn check(compiler: &mut Compiler, sources: &[PathBuf]) -> Result<()> {
     let mut stale = Vec::new();
     let mut count = 0;
     for source in sources {
-        let files = match compile(compiler, source) {
-            Ok(files) => files,
+        let files = match compiler.compile_all(source) {
+            Ok(compiled) => files(source, &compiled),
             Err(error) => {
                 failures.push(error);
                 continue;
@@ -93,19 +100,22 @@ fn outcome(failures: &[Error]) -> Result<()> {
     Err(Error::new(messages.join("\n")))
 }
 
-/// Compiles a source. Returns the path and the text of each `.ptx`.
-fn compile(compiler: &mut Compiler, source: &Path) -> Result<Vec<(PathBuf, String)>> {
-    let compiled = compiler.compile_all(source)?.into_iter();
-    let files = compiled.map(|(extension, compiled)| {
+/// Returns the path and the text of each `.ptx` of a source, and prints what the compiler says about it.
+fn files(source: &Path, compiled: &[(String, Compiled)]) -> Vec<(PathBuf, String)> {
+    for (_, compiled) in compiled {
         if !compiled.warnings.is_empty() {
             eprintln!("{}", compiled.warnings);
         }
-        if let Some(note) = LeftOut::note(&compiled.left_out) {
-            eprintln!("{note}");
-        }
-        (source.with_extension(extension), compiled.with_origin())
-    });
-    Ok(files.collect())
+    }
+    // The PTX for each target leaves out the same.
+    let left_out = compiled.first().map(|(_, compiled)| compiled.left_out.as_slice());
+    if let Some(note) = LeftOut::note(left_out.unwrap_or_default()) {
+        eprintln!("{note}");
+    }
+    let files = compiled.iter();
+    files
+        .map(|(extension, compiled)| (source.with_extension(extension), compiled.with_origin()))
+        .collect()
 }
 
 /// The first stretch of lines in which two texts differ, cut to a few lines.

@@ -30,6 +30,7 @@
 
 mod script;
 mod files;
+mod newer;
 mod compiler;
 mod host;
 mod includes;

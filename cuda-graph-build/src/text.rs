@@ -47,6 +47,21 @@ pub(crate) fn wants_headers(source: &str) -> bool {
         .any(|word| word == WITH_HEADERS)
 }
 
+/// The options that choose the GPUs.
+const ARCHITECTURE: [&str; 2] = ["--gpu-architecture", "-arch"];
+
+/// Whether one of the options chooses the GPUs.
+pub(crate) fn has_architecture(options: &str) -> bool {
+    let mut words = options.split_whitespace();
+    words.any(|word| ARCHITECTURE.iter().any(|name| word.starts_with(name)))
+}
+
+/// Replaces the GPUs that options choose by those of an architecture, such as `90a`.
+pub(crate) fn set_architecture(options: &mut Vec<String>, architecture: &str) {
+    options.retain(|option| !has_architecture(option));
+    options.push(format!("{}=compute_{architecture}", ARCHITECTURE[0]));
+}
+
 /// The options to compile `source` with, for `target` or for all devices: those of its first lines, then `given`, then
 /// defaults: among them the `oldest` GPUs, since the driver translates for newer ones.
 pub(crate) fn options(source: &str, target: Option<&str>, given: &[String], oldest: &str) -> Vec<String> {
@@ -59,7 +74,6 @@ pub(crate) fn options(source: &str, target: Option<&str>, given: &[String], olde
         let named = |option: &String| names.iter().any(|name| option.starts_with(name));
         options.iter().any(named)
     };
-    const ARCHITECTURE: [&str; 2] = ["--gpu-architecture", "-arch"];
     if let Some(target) = target.filter(|_| !names(&options, &ARCHITECTURE)) {
         let number = target.strip_prefix("sm_").unwrap_or(target);
         options.push(format!("--gpu-architecture=compute_{number}"));
