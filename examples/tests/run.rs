@@ -56,34 +56,50 @@ fn examples_run_on_the_emulator() {
     }
 }
 
+/// Runs a program with the driver in software, and returns what it prints. `name` stands for the program.
+#[cfg(target_os = "linux")]
+fn with_the_driver_in_software(name: &str, program: &mut Command, seed: u32) -> String {
+    use cuda_graph_driver as _; // so that the library is built
+
+    let library = Path::new(env!("CARGO_BIN_EXE_engine")).with_file_name("deps/libcuda_graph_driver.so");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("driver of {name}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let link = folder.join("libcuda.so.1");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(&library, &link).unwrap();
+    program
+        .env_remove("CUDA_VISIBLE_DEVICES")
+        .env("LD_LIBRARY_PATH", &folder)
+        .env("CUDA_GRAPH_DRIVER_STRICT", "1")
+        .env("CUDA_GRAPH_DRIVER_LOG", "1")
+        .env("CUDA_GRAPH_DRIVER_SEED", seed.to_string());
+    let output = program.output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "seed {seed}:\n{stdout}{stderr}");
+    assert!(stdout.starts_with("device:  NVIDIA software driver"), "{stdout}");
+    stdout
+}
+
 /// Graphs are dropped in flight there: work is asynchronous, a moment late, and a handle or memory that is gone ends
 /// the process.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_engine_runs_with_the_driver_in_software() {
-    use cuda_graph_driver as _; // so that the library is built
-
-    let library = Path::new(env!("CARGO_BIN_EXE_engine")).with_file_name("deps/libcuda_graph_driver.so");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("driver");
-    std::fs::create_dir_all(&folder).unwrap();
-    let link = folder.join("libcuda.so.1");
-    let _ = std::fs::remove_file(&link);
-    std::os::unix::fs::symlink(&library, &link).unwrap();
     for seed in 1..4 {
         let mut engine = Command::new(env!("CARGO_BIN_EXE_engine"));
-        engine
-            .env_remove("CUDA_VISIBLE_DEVICES")
-            .env("LD_LIBRARY_PATH", &folder)
-            .env("CUDA_GRAPH_DRIVER_STRICT", "1")
-            .env("CUDA_GRAPH_DRIVER_LOG", "1")
-            .env("CUDA_GRAPH_DRIVER_SEED", seed.to_string());
-        let output = engine.output().unwrap();
-        let stdout = String::from_utf8_lossy(&output.stdout);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "seed {seed}:\n{stdout}{stderr}");
-        assert!(stdout.starts_with("device:  NVIDIA software driver"), "{stdout}");
+        let stdout = with_the_driver_in_software("engine", &mut engine, seed);
         assert!(stdout.contains("\ncheck:   the engine's memory came back"), "{stdout}");
     }
+}
+
+/// The kernel for an H200 runs there, which passes what blocks compute by accesses to 128 bits.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_decoder_and_its_file_run_with_the_driver_in_software() {
+    let mut generate = Command::new(env!("CARGO_BIN_EXE_generate"));
+    let stdout = with_the_driver_in_software("generate", generate.arg("--small"), 1);
+    assert!(stdout.contains("to open the file of the small decoder"), "{stdout}");
 }
 
 /// Graph files that examples save run in Python, on memory of its own.

@@ -4,12 +4,12 @@
 //! First a small decoder of characters, which `train_text` has trained, writes sentences. Then, on a GPU, one of the
 //! size of GPT-2 with weights by a formula, whose logits PyTorch has computed too; `--bench` times it. Both graphs are
 //! saved as files, opened again, and write the same; `--save FOLDER` keeps the files, for `pytorch/generate_loaded.py`.
-//! It runs on the first CUDA device, or on the CPU emulator if there is none.
+//! With `--small`, the large decoder is left out. It runs on the first CUDA device, or on the CPU emulator if there is none.
 
 use examples::bench::{self, Figure};
 use examples::compare::{close, largest};
 use examples::decoder::{Decode, Model, Sizes, Task, follow, plain_logits};
-use examples::program::{argument, sized, start};
+use examples::program::{argument, has_argument, sized, start};
 use examples::tensors::{self, Tensor};
 use graph_runtime::{AnyGraph, BoxError, Device, Loaded, Result};
 use safetensors::{Dtype, SafeTensors};
@@ -26,7 +26,7 @@ const REFERENCE: &[u8] = include_bytes!("../../data/generate.safetensors");
 fn main() -> Result<(), BoxError> {
     let device = start(&[Decode::PLAN])?;
     write(&device)?;
-    if device.is_emulator() {
+    if device.is_emulator() || has_argument("--small") {
         println!("note:    the large decoder needs a GPU");
         return Ok(());
     }

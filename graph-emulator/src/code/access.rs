@@ -108,6 +108,8 @@ pub(crate) struct Transfer {
     pub(crate) wide: bool,
     /// Whether it is `volatile`, `relaxed`, `acquire` or `release`: a loop may be waiting for it.
     pub(crate) strong: bool,
+    /// Whether the elements are the halves of one register of 128 bits.
+    pub(crate) whole: bool,
     pub(crate) values: [Slot; 8],
 }
 

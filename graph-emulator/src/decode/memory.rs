@@ -48,9 +48,17 @@ pub(super) fn transfer(reader: &mut Reader<'_, '_>) -> Result<Op> {
     } else {
         (0, 1, Role::Target)
     };
-    let values = reader.parts(values, count)?;
+    let halves;
+    let whole = ty == Type::B128;
+    let (values, ty) = if whole {
+        halves = reader.scope.halves(reader.operand(values)?)?;
+        (&halves[..], Type::B64)
+    } else {
+        (reader.parts(values, count)?, ty)
+    };
     let (address, space) = reader.address(address, space)?;
-    let mut access = access(space, address, ty, count, strong);
+    let mut access = access(space, address, ty, values.len(), strong);
+    access.whole = whole;
     let mut wide = None;
     for value in values {
         if let Operand::Register(register) = value {
@@ -100,6 +108,7 @@ fn access(space: Space, address: Address, ty: Type, count: usize, strong: bool) 
         count: count as u8,
         wide: false,
         strong,
+        whole: false,
         values: [DISCARD; 8],
     }
 }
@@ -108,7 +117,8 @@ fn access(space: Space, address: Address, ty: Type, count: usize, strong: bool) 
 fn shape(reader: &mut Reader<'_, '_>) -> Result<(usize, Type)> {
     let count = reader.take_any(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1);
     let ty = reader.ty()?;
-    if matches!(ty, Type::B128 | Type::Pred | Type::Opaque) || count * ty.size() > 32 {
+    let vector_of_whole = ty == Type::B128 && count > 1;
+    if matches!(ty, Type::Pred | Type::Opaque) || vector_of_whole || count * ty.size() > 32 {
         return Err("accesses of this type are not supported".to_owned());
     }
     Ok((count, ty))

@@ -20,7 +20,7 @@ pub(super) fn mov(reader: &mut Reader<'_, '_>) -> Result<Op> {
         return predicate(from, reader);
     }
     if ty == Type::B128 {
-        return Err("registers of 128 bits are not supported".to_owned());
+        return halves(to, from, reader.scope);
     }
     if let Some(parts) = parts {
         return vector(parts, to, from, ty, reader.scope);
@@ -51,6 +51,16 @@ fn is_clock(name: &str) -> bool {
         name,
         "%clock" | "%clock_hi" | "%clock64" | "%globaltimer" | "%globaltimer_lo" | "%globaltimer_hi"
     )
+}
+
+/// `mov.b128 a, {b, c}`, `mov.b128 {b, c}, a`, `mov.b128 a, b`
+fn halves(to: &Operand, from: &Operand, scope: &mut Scope<'_>) -> Result<Op> {
+    let parts = |operand: &Operand| match operand {
+        Operand::Vector(_) => Ok(operand.clone()),
+        _ => Ok::<_, String>(Operand::Vector(scope.halves(operand)?.into())),
+    };
+    let (to, from) = (parts(to)?, parts(from)?);
+    vector(2, &to, &from, Type::B64, scope)
 }
 
 /// `mov.v4.u32 {a, b, c, d}, {e, f, g, h}`: part by part. All sources are read before any part is written.

@@ -11,8 +11,11 @@ use crate::code::{
 };
 
 impl<'a> Scope<'a> {
-    /// The file and slot of a register.
+    /// The file and slot of a register of at most 64 bits.
     pub(super) fn slot(&self, register: Reg) -> Result<(File, Slot)> {
+        if self.halves.contains_key(&register) {
+            return Err("a register of 128 bits is no operand of this instruction".to_owned());
+        }
         self.registers
             .get(register.0 as usize)
             .copied()

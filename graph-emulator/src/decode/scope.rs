@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use graph_ptx::ast::{self, Space as AstSpace, Type};
+use graph_ptx::ast::{self, Operand as AstOperand, Reg, Space as AstSpace, Type};
 
 use super::Result;
 use super::layout::{Place, Symbols, place};
@@ -14,6 +14,8 @@ pub(super) struct Scope<'a> {
     pub(super) function: &'a ast::Function,
     pub(super) symbols: &'a Symbols,
     pub(super) registers: Vec<Register>,
+    /// The registers of 128 bits: each is two of 64 bits, which follow those of the function.
+    pub(super) halves: HashMap<Reg, [Reg; 2]>,
     pub(super) frame: FrameSize,
     pub(super) constants32: HashMap<u32, Slot>,
     pub(super) constants64: HashMap<u64, Slot>,
@@ -49,6 +51,7 @@ impl<'a> Scope<'a> {
             function,
             symbols,
             registers: Vec::with_capacity(body.registers.len()),
+            halves: HashMap::new(),
             frame: FrameSize::default(),
             constants32: HashMap::new(),
             constants64: HashMap::new(),
@@ -68,6 +71,7 @@ impl<'a> Scope<'a> {
             let slot = scope.register(&register.name, register.ty)?;
             scope.registers.push(slot);
         }
+        scope.split(&body.registers);
         scope.place_parameters(&body.registers)?;
         scope.place_variables(&body.variables)?;
         Ok(scope)
@@ -76,11 +80,35 @@ impl<'a> Scope<'a> {
     fn register(&mut self, name: &str, ty: Type) -> Result<Register> {
         let file = match (ty, ty.size()) {
             (Type::Pred, _) => File::Predicate,
-            (Type::Opaque, _) | (_, 16) => return Err(format!("the register `{name}` has a type of 128 bits")),
-            (_, 8) => File::R64,
+            (Type::Opaque, _) => return Err(format!("the register `{name}` cannot hold a value")),
+            (_, 8 | 16) => File::R64,
             _ => File::R32,
         };
         Ok((file, self.frame.take(file)))
+    }
+
+    /// Gives the registers of 128 bits their halves. The first has the slot that the register itself has.
+    fn split(&mut self, registers: &[ast::Register]) {
+        for (index, _) in registers
+            .iter()
+            .enumerate()
+            .filter(|(_, register)| register.ty.size() == 16)
+        {
+            let next = self.registers.len() as u32;
+            self.registers.push(self.registers[index]);
+            self.registers.push((File::R64, self.frame.take(File::R64)));
+            self.halves.insert(Reg(index as u32), [Reg(next), Reg(next + 1)]);
+        }
+    }
+
+    /// The halves of a register of 128 bits, the lower one first.
+    pub(super) fn halves(&self, operand: &AstOperand) -> Result<[AstOperand; 2]> {
+        let halves = match operand {
+            AstOperand::Register(register) => self.halves.get(register),
+            _ => None,
+        };
+        let halves = halves.ok_or_else(|| "a register of 128 bits is expected".to_owned())?;
+        Ok(halves.map(AstOperand::Register))
     }
 
     /// Places the parameters: those of kernels in a space of their own, those of functions in local memory.
@@ -102,18 +130,20 @@ impl<'a> Scope<'a> {
             .map(|result| (true, result))
             .chain(self.function.params.iter().map(|param| (false, param)))
         {
-            let list = if is_result { &mut self.results } else { &mut self.params };
+            let mut passed = Vec::new();
             if param.space == AstSpace::Reg {
                 for name in param.registers() {
                     let index = registers.iter().position(|register| register.name == name);
                     let index = index.ok_or_else(|| format!("`{name}` is not defined"))?;
-                    list.push(in_register(self.registers[index]));
+                    passed.push(in_register(self.slot(Reg(index as u32))?));
                 }
             } else {
                 let offset = place(&mut self.frame.local, param, 4)?;
                 self.places.insert(&param.name, Place::Frame(offset));
-                list.push(Passed::Local(offset, param.size as u32));
+                passed.push(Passed::Local(offset, param.size as u32));
             }
+            let list = if is_result { &mut self.results } else { &mut self.params };
+            list.append(&mut passed);
         }
         Ok(())
     }

@@ -25,6 +25,7 @@ pub(crate) fn load(warp: &mut Warp, env: &Environment<'_>, mask: u32, op: &Trans
         match space {
             Space::Global | Space::Generic => {
                 let storages = storages(env, Operation::Load, mask, op, at)?;
+                let _whole = lock_whole(op);
                 each_element(registers, mask, op, at, |lane, address| {
                     let _lock = lock(op, address);
                     storages[lane].load(address, op.bytes)
@@ -64,6 +65,7 @@ pub(crate) fn store(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &
                     fence(Ordering::Release);
                 }
                 let storages = storages(env, Operation::Store, mask, op, at)?;
+                let _whole = lock_whole(op);
                 each_value(registers, mask, op, at, |lane, address, value| {
                     let _lock = lock(op, address);
                     storages[lane].store(address, op.bytes, value);
@@ -121,6 +123,12 @@ fn storages<'a>(
 #[inline(always)]
 fn lock(op: &Transfer, address: u64) -> Option<MutexGuard<'static, ()>> {
     (op.strong && op.bytes == 8).then(|| Storage::lock_pair(address))
+}
+
+/// The lock that makes 128 bits indivisible, if an access must be.
+#[inline(always)]
+fn lock_whole(op: &Transfer) -> Option<MutexGuard<'static, ()>> {
+    (op.strong && op.whole).then(Storage::lock_whole)
 }
 
 /// Reads each element in each lane with `read(lane, address)`, extends it, and writes it to its register.

@@ -157,6 +157,12 @@ impl Storage {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Locks all accesses to 128 bits, so that they exclude each other. A pair may be locked meanwhile.
+    pub(crate) fn lock_whole() -> MutexGuard<'static, ()> {
+        static LOCK: Mutex<()> = Mutex::new(());
+        LOCK.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Copies bytes in; the caller has checked the bounds.
     pub(crate) fn write(&self, offset: usize, bytes: &[u8]) {
         if let Some(initialized) = self.initialized() {

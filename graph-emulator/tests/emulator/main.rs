@@ -20,3 +20,4 @@ mod texels;
 mod textures;
 mod together;
 mod types;
+mod wide;

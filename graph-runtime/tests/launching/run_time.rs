@@ -109,3 +109,44 @@ fn texts_and_names_that_are_wrong_are_errors() -> Result<()> {
     );
     Ok(())
 }
+
+/// Swaps the halves of 16 bytes in each thread, in a register of 128 bits.
+const SWAP: &str = "
+.version 8.4
+.target sm_70
+.address_size 64
+.visible .entry swap(.param .u64 data) {
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>, %x, %y;
+    .reg .b128 %v;
+    ld.param.u64 %rd1, [data];
+    cvta.to.global.u64 %rd1, %rd1;
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 16;
+    add.s64 %rd1, %rd1, %rd2;
+    ld.relaxed.gpu.global.b128 %v, [%rd1];
+    mov.b128 {%x, %y}, %v;
+    mov.b128 %v, {%y, %x};
+    st.relaxed.gpu.global.b128 [%rd1], %v;
+    ret;
+}";
+
+#[test]
+fn kernels_have_registers_of_128_bits() -> Result<()> {
+    let device = device();
+    let swap = device.module(Ptx::from_text("swap.ptx", SWAP)?)?.kernel("swap")?;
+    let mut builder = GraphBuilder::new(&device, "Wide");
+    let mut data = builder.device::<[u64; 64]>("data");
+    // SAFETY: each of 32 threads swaps two of 64 elements.
+    let call = unsafe { swap.call([data.write()]) };
+    builder.kernel("swap", Launch::new(1, 32), call);
+    let mut graph = builder.build()?;
+    let numbers: [u64; 64] = std::array::from_fn(|index| (index as u64) << 40 | 7);
+    graph.device_mut(&data)?.copy_from(&numbers)?;
+    graph.launch()?;
+    assert_eq!(
+        *graph.device(&data)?.read()?,
+        std::array::from_fn(|index| numbers[index ^ 1])
+    );
+    Ok(())
+}
