@@ -132,6 +132,7 @@ pub use backend::executable::Updated;
 pub use builder::GraphBuilder;
 pub use builder::captured::StreamCapture;
 pub use builder::collective::Exchange;
+pub use builder::places::Places;
 pub use bytemuck;
 #[cfg(feature = "cudarc")]
 pub use cudarc;
@@ -356,6 +357,8 @@ pub use graph_macros::cuda_graph;
 /// NVRTC uses only PTX that its version has compiled. Whoever can write to that folder decides what runs. PTX is not
 /// kept if options name headers (`-I`, `-include`), since these may change.
 pub use graph_macros::cuda_kernels;
+// Documented on the trait.
+pub use graph_macros::Places;
 pub use graph_plan::Memory as MemoryKind;
 pub use graph_plan::{
     ArenaSize, Changes, Code, Diagnostic, LaunchConfig, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanDiff,
@@ -399,6 +402,7 @@ pub use shape::{ArrayOf, Element, Extent};
 pub mod private {
     pub use crate::any_graph::LentGraph;
     pub use crate::builder::memory::kind;
+    pub use crate::builder::places::field_name;
     pub use crate::driver::objects::CudaFunction;
     pub use crate::driver::types::CUgraphNode;
     pub use crate::expansion::argument::{checked, memory_argument, rebind, rebind_all};

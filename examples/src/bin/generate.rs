@@ -4,12 +4,13 @@
 //! First a small decoder of characters, which `train_text` has trained, writes sentences. Then, on a GPU, one of the
 //! size of GPT-2 with weights by a formula, whose logits PyTorch has computed too; `--bench` times it. Both graphs are
 //! saved as files, opened again, and write the same; `--save FOLDER` keeps the files, for `pytorch/generate_loaded.py`.
-//! With `--small`, the large decoder is left out. It runs on the first CUDA device, or on the CPU emulator if there is none.
+//! With `--small`, texts are short, and the large decoder is left out. It runs on the first CUDA device, or on the CPU
+//! emulator if there is none.
 
 use examples::bench::{self, Figure};
 use examples::compare::{close, largest};
 use examples::decoder::{Decode, Model, Sizes, Task, follow, plain_logits};
-use examples::program::{argument, has_argument, sized, start};
+use examples::program::{argument, has_argument, start};
 use examples::tensors::{self, Tensor};
 use graph_runtime::{AnyGraph, BoxError, Device, Loaded, Result};
 use safetensors::{Dtype, SafeTensors};
@@ -26,7 +27,7 @@ const REFERENCE: &[u8] = include_bytes!("../../data/generate.safetensors");
 fn main() -> Result<(), BoxError> {
     let device = start(&[Decode::PLAN])?;
     write(&device)?;
-    if device.is_emulator() || has_argument("--small") {
+    if is_small(&device) {
         println!("note:    the large decoder needs a GPU");
         return Ok(());
     }
@@ -40,11 +41,16 @@ fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
+/// Whether the device is too slow for more.
+fn is_small(device: &Device) -> bool {
+    device.is_emulator() || has_argument("--small")
+}
+
 /// Writes two texts with the small decoder, and compares the last logits of each with plain Rust.
 fn write(device: &Device) -> Result<(), BoxError> {
     let model = Model::load(device, TRAINED)?;
     let mut decode = model.decode(device, 1)?;
-    let end = sized(device, 32, model.sizes.context);
+    let end = if is_small(device) { 32 } else { model.sizes.context };
     for (prompt, heat) in [("A graph ", 0.0), ("The ", 0.5)] {
         let given: Vec<u32> = prompt.bytes().map(u32::from).collect();
         decode.begin(Task {

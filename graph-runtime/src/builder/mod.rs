@@ -4,6 +4,7 @@
 //! `GraphBuilder::memcpy` only if it is in the module of the type. All others are in a file for each subject.
 
 pub(crate) mod captured;
+pub(crate) mod places;
 mod build;
 mod from_file;
 mod kernel;

@@ -252,6 +252,81 @@ fn children_and_rectangles_are_saved() {
     assert_eq!(loaded.plan().bodies, graph.plan().bodies);
 }
 
+cuda_graph! {
+    /// Numbers of two uses at the top, and of one in a loop.
+    graph Noise(seed: u64) {
+        rng    noise = seed, draws 16;
+        device first:  [u32; 512];
+        device second: [u32; 512];
+        device log:    [u64; 100];
+        device more:   u32;
+
+        kernel one  = draw_numbers<<<1, 32>>>(&noise, &mut first, 16);
+        kernel two  = draw_numbers<<<1, 32>>>(&noise, &mut second, 16) after one;
+        memset go   = more <- 3;
+        while again = more {
+            kernel draw = log_offset<<<1, 1>>>(&noise, &mut log);
+            kernel down = count_down<<<1, 1>>>(&mut more) after draw;
+        } after go, two;
+    }
+}
+
+/// A file begins with the random numbers of its graph, and goes on as that does, launch by launch.
+#[test]
+fn a_file_draws_the_numbers_of_the_graph_that_was_saved() {
+    let device = device();
+    let mut graph = Noise::build(&device, 7).unwrap();
+    graph.launch().unwrap(); // what it has drawn is not in the file
+    let saved = Saved::of("noise", &graph.plan());
+    // SAFETY: as for `open`.
+    let mut loaded = unsafe { Loaded::open_trusted(&device, &saved.0) }.unwrap();
+    let mut graph = Noise::build(&device, 7).unwrap();
+    let mut earlier = Vec::new();
+    for _ in 0..3 {
+        graph.launch().unwrap();
+        loaded.launch().unwrap();
+        let numbers = graph.first().unwrap().read_vec::<u32>().unwrap();
+        assert_eq!(loaded.read::<u32>("first").unwrap(), numbers);
+        assert_eq!(
+            loaded.read::<u32>("second").unwrap(),
+            graph.second().unwrap().read_vec::<u32>().unwrap()
+        );
+        assert_eq!(
+            loaded.read::<u64>("log").unwrap(),
+            graph.log().unwrap().read_vec::<u64>().unwrap()
+        );
+        assert_ne!(numbers, earlier);
+        earlier = numbers;
+    }
+    let again = Saved::of("noise-again", loaded.plan());
+    assert_eq!(again.bytes(), saved.bytes());
+    let other = Saved::of("noise-other", &Noise::build(&device, 8).unwrap().plan());
+    // SAFETY: as for `open`.
+    let mut other = unsafe { Loaded::open_trusted(&device, &other.0) }.unwrap();
+    other.launch().unwrap();
+    loaded.launch().unwrap();
+    assert_ne!(other.read::<u32>("first").unwrap(), earlier);
+}
+
+/// Typed views of one arena that overlap are one memory to a file too, before and after it is built.
+#[test]
+fn views_that_overlap_are_refused_where_a_file_writes_them() {
+    let device = device();
+    let saved = everything(&device, "views");
+    let arena = device.alloc_slice::<u8>(1024).unwrap();
+    let view = |start: usize, bytes: usize| arena.rows(start..start + bytes).unwrap();
+    let weights = view(0, 256).cast::<f32>().unwrap();
+    let mut loaded = open(&device, &saved);
+    loaded.bind("w", &weights).unwrap();
+    loaded.bind("out", &view(252, 128).cast::<u32>().unwrap()).unwrap();
+    let overlap = "`w` and `out` are shared memory that overlaps, and the graph writes `out` [aliased-argument]";
+    refused(loaded.launch()).says(overlap);
+    loaded.bind("out", &view(256, 128).cast::<u32>().unwrap()).unwrap();
+    loaded.launch().unwrap();
+    refused(loaded.bind("out", &view(128, 128).cast::<u32>().unwrap())).says(overlap);
+    loaded.launch().unwrap();
+}
+
 fn everything(device: &Device, name: &str) -> Saved {
     let (weights, out) = (
         device.alloc::<[f32; 64]>().unwrap(),

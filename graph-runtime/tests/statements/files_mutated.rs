@@ -1,6 +1,7 @@
 //! Mutated graph files: whatever a file says, it is refused, or its graph is sound.
 //!
-//! `CUDA_GRAPH_MUTATIONS=1000000 cargo test -p graph-runtime --test statements mutated` changes a million files.
+//! `CUDA_GRAPH_MUTATIONS=1000000 cargo test -p graph-runtime --test statements mutated` changes a million files, and
+//! `CUDA_GRAPH_MUTATIONS_SEED=25` other ones than without it.
 
 use crate::common::random::Random;
 use crate::common::*;
@@ -220,12 +221,14 @@ fn change(file: &mut GraphFile, random: &mut Random) {
 
 #[test]
 fn mutated_files_are_refused_or_sound() {
-    let count = std::env::var("CUDA_GRAPH_MUTATIONS").map_or(1000, |count| count.parse().expect("a number"));
+    let number =
+        |variable, otherwise| std::env::var(variable).map_or(otherwise, |text| text.parse().expect("a number"));
+    let count = number("CUDA_GRAPH_MUTATIONS", 1000);
     let device = Device::emulator();
     let original = super::files::original(&device);
     let file = GraphFile::decode(&original).unwrap();
     assert_sound(&file);
-    let mut random = Random(24);
+    let mut random = Random(number("CUDA_GRAPH_MUTATIONS_SEED", 24));
     let (mut accepted, mut refused) = (0, 0);
     for number in 0..count {
         let bytes = if number % 4 == 0 {
@@ -266,4 +269,37 @@ fn mutated_files_are_refused_or_sound() {
         "{accepted} accepted, {refused} refused"
     );
     println!("{accepted} accepted, {refused} refused");
+}
+
+/// The contents are what the fuzz targets `file` and `open` begin with: `CUDA_GRAPH_CORPUS` names a folder for them.
+#[test]
+fn the_content_of_a_file_is_sealed_again_as_the_same_file() {
+    let device = Device::emulator();
+    let mut builder = GraphBuilder::new(&device, "Copies");
+    let data = builder.host::<[[f32; 4]; 4]>("data");
+    let mut there = builder.device::<[[f32; 4]; 4]>("there");
+    let up = builder.memcpy("up", &data, &mut there);
+    let step = builder.child("step", |child| {
+        child.memset_2d("column", &mut there.rectangle::<4, 1>(0, 1), 2.0_f32);
+    });
+    builder.after(step, &[up]);
+    let copies = builder.build().unwrap().plan();
+    let path = std::env::temp_dir().join(format!("copies-{}.cugraph", std::process::id()));
+    copies.save(&path).unwrap();
+    let files = [
+        ("copies", std::fs::read(&path).unwrap()),
+        ("everything", super::files::original(&device)),
+    ];
+    std::fs::remove_file(&path).unwrap();
+    for (name, bytes) in files {
+        let content = GraphFile::content(&bytes);
+        assert_eq!(GraphFile::seal(content), bytes, "{name}");
+        assert!(
+            Loaded::from_bytes(&device, name, &GraphFile::seal(content)).is_ok(),
+            "{name}"
+        );
+        if let Some(folder) = std::env::var_os("CUDA_GRAPH_CORPUS") {
+            std::fs::write(std::path::Path::new(&folder).join(name), content).unwrap();
+        }
+    }
 }

@@ -26,6 +26,7 @@ mod language;
 mod library_statements;
 mod mapped;
 mod params;
+mod places;
 mod profile;
 mod ranges;
 mod stand_ins;
