@@ -70,6 +70,8 @@ const TESTS: &[(&str, Test)] = &[
     ),
     ("python3 examples/pytorch/", Names("it needs PyTorch")),
     ("cargo +nightly fuzz", Untried("it needs a nightly toolchain")),
+    ("bash fuzz/run.sh", Untried("it builds all again, and fuzzes for ever")),
+    ("CUDA_GRAPH_CORPUS=", Names("it writes files")),
     ("cargo semver-checks", Untried("there is no release to compare with")),
     ("cargo -vV", Untried("the name of a command that failed, in a message")),
     ("cargo run", Untried("ui-tests runs programs of the pages so")),
