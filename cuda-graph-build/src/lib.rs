@@ -31,6 +31,7 @@
 mod script;
 mod files;
 mod newer;
+mod preprocessed;
 mod compiler;
 mod host;
 mod includes;

@@ -54,7 +54,7 @@ impl Kernel {
 
 /// The kernels that a file defines, in order.
 pub(super) fn all(subject: &Subject) -> Vec<Kernel> {
-    let signatures = subject.source.as_deref().map(source::signatures).unwrap_or_default();
+    let signatures = subject.words.as_deref().map(source::signatures).unwrap_or_default();
     let loaded = Emulated::load(&Memory::new(), &subject.ptx);
     let functions = subject.module.functions.iter();
     let entries = functions.filter(|function| function.entry && function.body.is_some());

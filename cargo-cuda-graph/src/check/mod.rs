@@ -33,8 +33,9 @@ struct Subject {
     shown: String,
     /// The path of its PTX as an attribute names it, relative to the crate's manifest.
     attribute: String,
-    /// The CUDA source: the file itself, or the one beside a PTX file that has its name. It only tells names and types.
-    source: Option<String>,
+    /// The words and signs of the CUDA source: of the file itself, or of the one beside a PTX file that has its name.
+    /// They only tell names and types.
+    words: Option<Vec<String>>,
     /// Whether the PTX is still to be written.
     is_compiled: bool,
     /// The command that writes PTX, without the path of the source.
@@ -78,7 +79,8 @@ fn load(file: &Path, compiler: &mut Compiler) -> Result<Subject> {
     } else {
         (fs::read_to_string(file.with_extension("cu")).ok(), text)
     };
-    let subject = Subject::new(shown, attribute(file), source, ptx)?;
+    let words = source.map(|text| compiler.words(&file.with_extension("cu"), &text));
+    let subject = Subject::new(shown, attribute(file), words, ptx)?;
     Ok(Subject {
         is_compiled: is_source,
         command: compiler.command(),
@@ -102,7 +104,7 @@ fn stale(ptx: &Path) -> Option<String> {
 }
 
 impl Subject {
-    fn new(shown: String, attribute: String, source: Option<String>, ptx: String) -> Result<Self> {
+    fn new(shown: String, attribute: String, words: Option<Vec<String>>, ptx: String) -> Result<Self> {
         let module = graph_ptx::parse(&ptx).map_err(|fault| format!("{shown} is not valid PTX: {fault}"))?;
         if module.address_size != 64 {
             return Err(format!("{shown} is PTX with addresses of {} bits, not 64", module.address_size).into());
@@ -110,7 +112,7 @@ impl Subject {
         Ok(Self {
             shown,
             attribute,
-            source,
+            words,
             is_compiled: false,
             command: String::new(),
             stale: None,

@@ -46,70 +46,15 @@ const ATTRIBUTES: [&str; 7] = [
     "__declspec",
 ];
 
-/// The kernels that a source declares, in order.
-pub(super) fn signatures(text: &str) -> Vec<Signature> {
-    let tokens = tokens(text);
+/// The kernels that a source declares, in order, given its words and signs after the preprocessor.
+pub(super) fn signatures(tokens: &[String]) -> Vec<Signature> {
     let mut signatures = Vec::new();
-    let mut rest = tokens.as_slice();
+    let mut rest = tokens;
     while let Some(start) = rest.iter().position(|token| token == "__global__") {
         rest = &rest[start + 1..];
         signatures.extend(signature(rest));
     }
     signatures
-}
-
-/// The words and signs of a source, without comments, literals and lines for the preprocessor.
-fn tokens(text: &str) -> Vec<String> {
-    let mut tokens = Vec::new();
-    let mut chars = text.chars().peekable();
-    let mut starts_line = true;
-    while let Some(char) = chars.next() {
-        let next = chars.peek().copied();
-        match char {
-            '\n' => {
-                starts_line = true;
-                continue;
-            }
-            char if char.is_whitespace() => continue,
-            '/' if next == Some('/') => while chars.next_if(|&char| char != '\n').is_some() {},
-            '/' if next == Some('*') => {
-                chars.next();
-                let mut last = ' ';
-                for char in chars.by_ref() {
-                    if (last, char) == ('*', '/') {
-                        break;
-                    }
-                    last = char;
-                }
-                continue;
-            }
-            '#' if starts_line => {
-                let mut last = ' ';
-                while let Some(char) = chars.next_if(|&char| char != '\n' || last == '\\') {
-                    last = char;
-                }
-            }
-            '"' | '\'' => {
-                let mut escaped = false;
-                for inner in chars.by_ref() {
-                    if (inner == char && !escaped) || inner == '\n' {
-                        break;
-                    }
-                    escaped = inner == '\\' && !escaped;
-                }
-            }
-            char if char.is_alphanumeric() || char == '_' => {
-                let mut word = String::from(char);
-                while let Some(char) = chars.next_if(|char| char.is_alphanumeric() || *char == '_') {
-                    word.push(char);
-                }
-                tokens.push(word);
-            }
-            sign => tokens.push(sign.to_string()),
-        }
-        starts_line = false;
-    }
-    tokens
 }
 
 /// The signature in the tokens after `__global__`.
@@ -230,15 +175,17 @@ mod tests {
             let params: Vec<String> = one.params.iter().map(param).collect();
             format!("{}({})", one.name, params.join(", "))
         };
-        signatures(text).iter().map(signature).collect()
+        let words = cuda_graph_build::Compiler::in_folder("").words(std::path::Path::new("x.cu"), text);
+        signatures(&words).iter().map(signature).collect()
     }
 
     #[test]
     fn signatures_are_found() {
         let text = "
             // __global__ void commented(int x)
-            #define KERNEL __global__ void macro_of(int x) \\
+            #define KERNEL(name, T) extern \"C\" __global__ void name##_of(const T *x, T *y) \\
                 { }
+            KERNEL(macro, float) KERNEL(two, double)
             /* __global__ void too(); */ const char *text = \"__global__ void in_text(int)\";
             extern \"C\" __global__ void scale(float *data, const unsigned int n, const float* __restrict__ by = 0);
             template <typename T, int N>
@@ -251,6 +198,8 @@ mod tests {
         assert_eq!(
             shown(text),
             [
+                "macro_of(float* x, float* y)",
+                "two_of(double* x, double* y)",
                 "scale(float* data, unsigned int n, float* by)",
                 "of(T* x, uint8_t* left, unsigned _, long long _)",
                 "nothing()",

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cuda_graph_build::Compiler;
 use graph_ptx::Geometry;
 use graph_ptx::declaration::{BufferAccess, Declaration, Kind, Param, check};
 
@@ -31,6 +32,11 @@ fn ptx_files() -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
+}
+
+/// The words of the source beside a PTX file.
+fn words(path: &Path, text: &str) -> Vec<String> {
+    Compiler::in_folder("").words(&path.with_extension("cu"), text)
 }
 
 /// The size of a Rust type without a name of its own, and its alignment.
@@ -122,7 +128,8 @@ fn declarations_of_all_kernels_keep_the_rules() {
         let beside = fs::read_to_string(path.with_extension("cu")).ok();
         for source in [None, beside] {
             with_source += usize::from(source.is_some());
-            let subject = Subject::new(shown.clone(), attribute(&path), source, text.clone()).unwrap();
+            let words = source.map(|text| words(&path, &text));
+            let subject = Subject::new(shown.clone(), attribute(&path), words, text.clone()).unwrap();
             for kernel in kernel::all(&subject) {
                 if !kernel.is_declarable() {
                     needing_a_struct.push(kernel.name);
@@ -148,7 +155,8 @@ fn sources_tell_names_and_types() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/kernels/wavefront.ptx");
     let read = |extension: &str| fs::read_to_string(path.with_extension(extension)).unwrap();
     let shown = |source: Option<String>| {
-        let subject = Subject::new("w.ptx".to_owned(), "w.ptx".to_owned(), source, read("ptx")).unwrap();
+        let words = source.map(|text| words(&path, &text));
+        let subject = Subject::new("w.ptx".to_owned(), "w.ptx".to_owned(), words, read("ptx")).unwrap();
         let kernels = kernel::all(&subject);
         super::paste::text("w.ptx", &kernels, &super::proof::of_all(&subject.module, &kernels))
     };

@@ -38,6 +38,12 @@ enum Next {
 }
 
 impl Macros {
+    /// Whether a line for the preprocessor changes the macros that there are.
+    pub(crate) fn changes(line: &str) -> bool {
+        let line = line[1..].trim_start();
+        line.starts_with("define") || line.starts_with("undef")
+    }
+
     /// Takes a line for the preprocessor, if it defines a macro or ends one.
     pub(crate) fn directive(&mut self, line: &str) {
         let line = line[1..].trim_start();
@@ -126,6 +132,7 @@ impl Macros {
         let mut out: Vec<Token> = Vec::new();
         let mut index = 0;
         let mut pastes = false;
+        let mut was_nothing = true;
         while let Some(word) = found.body.get(index) {
             index += 1;
             if word == "##" {
@@ -145,11 +152,12 @@ impl Macros {
                     argument(word, lists).unwrap_or_else(|| vec![at(word.clone(), name)])
                 }
             };
-            if pastes && !piece.is_empty() {
-                if let Some(last) = out.last_mut() {
-                    last.text.push_str(&piece.remove(0).text);
-                }
+            let is_nothing = piece.is_empty();
+            if let Some(last) = out.last_mut().filter(|_| pastes && !is_nothing && !was_nothing) {
+                last.text.push_str(&piece.remove(0).text);
             }
+            // Pasted to nothing, the left side is still there.
+            was_nothing = is_nothing && (!pastes || was_nothing);
             pastes = false;
             out.extend(piece);
         }
@@ -278,6 +286,10 @@ mod tests {
             ("#define f(x) x f\nf(1)(2)", "1 f ( 2 )"),
             ("#define N f\n#define f(x) [x]\nN(1) f", "[ 1 ] f"),
             ("#define CAT(a, b) a##b\n#define X 1\nCAT(X, 2) CAT(, y)", "X2 y"),
+            (
+                "#define S(a, b, c) static a##b##c\nS(, y, ) S(x, , z) S(, , z)",
+                "static y static xz static z",
+            ),
             ("#define N 1\n#undef N\nN", "N"),
             ("#define F (x)\nF", "( x )"),
             ("#define", ""),
