@@ -27,6 +27,7 @@ pub struct Figure<'a> {
     rounds: usize,
     launches: usize,
     steps: usize,
+    is_silent: bool,
 }
 
 impl<'a> Figure<'a> {
@@ -38,7 +39,14 @@ impl<'a> Figure<'a> {
             rounds,
             launches,
             steps: 1,
+            is_silent: false,
         }
+    }
+
+    /// [`Figure::time`] prints nothing if `is_silent`: another rank, which makes the same launches, prints the figure.
+    #[must_use]
+    pub const fn silent(self, is_silent: bool) -> Self {
+        Self { is_silent, ..self }
     }
 
     /// A launch has this number of steps: the figure is the time of one.
@@ -110,7 +118,9 @@ impl<'a> Figure<'a> {
     ) -> Result<(), E> {
         let rounds = (0..self.all_rounds()).map(|_| self.round(subject, &mut launch, &mut wait, false));
         let times = rounds.collect::<Result<Vec<_>, E>>()?;
-        println!("{}", self.times(self.row.to_owned(), times));
+        if !self.is_silent {
+            println!("{}", self.times(self.row.to_owned(), times));
+        }
         Ok(())
     }
 

@@ -20,6 +20,7 @@ pub mod tensors;
 pub mod gradients;
 pub mod compare;
 pub mod program;
+pub mod ranks;
 mod help;
 
 /// The README's sample compiles and runs as it is.

@@ -112,7 +112,9 @@ pub fn save(s: Sizes, batches: &SharedHost<Table<f32, 2>>, expected: &[f32], fol
     tensors::write(&folder.join("train_linear.safetensors"), &tensors)
 }
 
-fn weights(s: Sizes) -> (Vec<f32>, Vec<f32>) {
+/// The weights in the beginning, a row for each output, and the biases.
+#[must_use]
+pub fn weights(s: Sizes) -> (Vec<f32>, Vec<f32>) {
     let scaled = |stream, len| numbers(stream, len).map(|number| number / 32.0).collect();
     (scaled(0, s.inputs * s.outputs), scaled(1, s.outputs))
 }
@@ -130,7 +132,8 @@ pub fn batches(device: &Device, s: Sizes) -> Result<SharedHost<Table<f32, 2>>> {
 }
 
 /// Inputs, and then targets: half the difference of two neighbours among the inputs.
-fn batch(s: Sizes, number: usize) -> Vec<f32> {
+#[must_use]
+pub fn batch(s: Sizes, number: usize) -> Vec<f32> {
     let mut batch: Vec<f32> = numbers(2 + number as u32, BATCH * s.inputs).collect();
     for sample in 0..BATCH {
         let input = |output: usize| batch[sample * s.inputs + output % s.inputs];
@@ -160,7 +163,7 @@ fn numbers(stream: u32, len: usize) -> impl Iterator<Item = f32> {
 /// If the file of PyTorch's has a line that is no number.
 pub fn expected(device: &Device, s: Sizes) -> Result<Vec<f32>, BoxError> {
     match device.is_emulator() {
-        true => Ok(losses(s)),
+        true => Ok(learn(s, 1, s.batches).losses),
         false => Ok(PYTORCH.lines().map(str::parse).collect::<Result<_, _>>()?),
     }
 }
@@ -181,31 +184,49 @@ pub fn check(name: &str, losses: &[f32], expected: &[f32], tolerance: f32) -> Re
     Ok(())
 }
 
-fn losses(s: Sizes) -> Vec<f32> {
+/// What plain Rust learns.
+#[derive(Clone, Debug)]
+pub struct Learnt {
+    /// The loss of each step, over all samples.
+    pub losses: Vec<f32>,
+    /// The weights at last, a row for each output.
+    pub w: Vec<f32>,
+    /// The biases at last.
+    pub bias: Vec<f32>,
+}
+
+/// Learns in plain Rust. In step `i`, the joint batch is that of `ranks` ranks, of which each has a batch of its own,
+/// `ranks * i + rank`; the gradient is the mean of theirs.
+#[must_use]
+pub fn learn(s: Sizes, ranks: usize, steps: usize) -> Learnt {
     let (mut w, mut bias) = weights(s);
+    let rate = RATE / ranks as f32;
     let step = |number| {
-        let batch = batch(s, number);
-        let (x, targets) = batch.split_at(BATCH * s.inputs);
+        let batches: Vec<Vec<f32>> = (0..ranks).map(|rank| batch(s, ranks * number + rank)).collect();
         let mut loss = 0.0;
         for (output, (w, bias)) in w.chunks_exact_mut(s.inputs).zip(&mut bias).enumerate() {
             let mut gradient = vec![0.0; s.inputs];
             let mut sum = 0.0;
-            for (x, target) in x.chunks_exact(s.inputs).zip(targets.chunks_exact(s.outputs)) {
-                let y: f32 = x.iter().zip(&*w).map(|(x, w)| x * w).sum();
-                let error = y + *bias - target[output];
-                loss += error * error;
-                sum += 2.0 * error;
-                gradient
-                    .iter_mut()
-                    .zip(x)
-                    .for_each(|(gradient, x)| *gradient += 2.0 * error * x);
+            for batch in &batches {
+                let (x, targets) = batch.split_at(BATCH * s.inputs);
+                for (x, target) in x.chunks_exact(s.inputs).zip(targets.chunks_exact(s.outputs)) {
+                    let y: f32 = x.iter().zip(&*w).map(|(x, w)| x * w).sum();
+                    let error = y + *bias - target[output];
+                    loss += error * error;
+                    sum += 2.0 * error;
+                    gradient
+                        .iter_mut()
+                        .zip(x)
+                        .for_each(|(gradient, x)| *gradient += 2.0 * error * x);
+                }
             }
             w.iter_mut()
                 .zip(&gradient)
-                .for_each(|(w, gradient)| *w -= RATE * gradient);
-            *bias -= RATE * sum;
+                .for_each(|(w, gradient)| *w -= rate * gradient);
+            *bias -= rate * sum;
         }
         loss
     };
-    (0..s.batches).map(step).collect()
+    let losses = (0..steps).map(step).collect();
+    Learnt { losses, w, bias }
 }

@@ -33,17 +33,6 @@ pub fn start(plans: &[Plan]) -> Result<Device> {
     Ok(device)
 }
 
-/// Returns the devices of so many ranks: the GPUs of this machine, of which each may be several ranks, or CPU emulators
-/// if there are not at least two.
-#[must_use]
-pub fn ranks(count: usize) -> Vec<Device> {
-    let gpus: Vec<Device> = (0..).map_while(|ordinal| Device::cuda(ordinal).ok()).collect();
-    match gpus.len() {
-        0 | 1 => Device::emulators(count),
-        several => (0..count).map(|rank| gpus[rank % several].clone()).collect(),
-    }
-}
-
 /// Whether [`start`] prints drawings, and ends the program: graphs that are declared call by call are needed then.
 pub fn is_drawing() -> bool {
     has_argument("--plan")

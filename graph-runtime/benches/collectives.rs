@@ -3,7 +3,8 @@
 //! NVLink.
 //!
 //! The targets on two H200s: an `all_reduce` of 4 KiB takes at most 5.5 us (NCCL in a graph 8.9 us), one of 64 KiB at
-//! most 9 us, and one of 4 MiB as long as NCCL (35 us).
+//! most 9 us, and larger ones as long as NCCL's, within 3% (in a graph: 4 MiB 35 us, 16 MiB 76 us, 64 MiB 252 us,
+//! 473 MiB 1593 us).
 
 use graph_runtime::{Communicator, Device, Graph, GraphBuilder, NodeId, OnDevice, Place, Reduction, Result};
 use std::sync::Barrier;
@@ -11,9 +12,9 @@ use std::thread;
 use std::time::Instant;
 
 const RANKS: usize = 2;
-/// The collectives in one graph, one after the other.
-const SITES: usize = 32;
-const LAUNCHES: u32 = 20;
+/// The collectives in one graph, one after the other, and the launches of a round, of small and of large amounts.
+const SMALL: (usize, u32) = (32, 20);
+const LARGE: (usize, u32) = (4, 4);
 const ROUNDS: usize = 9;
 
 /// Adds a collective over floats.
@@ -35,7 +36,7 @@ fn main() -> Result<()> {
         devices[0].name()
     );
     let ranks = Communicator::local(&devices)?;
-    for bytes in [4 << 10, 64 << 10, 1 << 20, 4 << 20] {
+    for bytes in [4 << 10, 64 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 473 << 20] {
         let sum: Add = |builder, name, [x, _], world| builder.all_reduce(name, Reduction::Sum, x, world);
         let broadcast: Add = |builder, name, [x, _], world| builder.broadcast(name, x, 0, world);
         let ring: Add = |builder, name, [x, y], world| {
@@ -56,17 +57,18 @@ fn main() -> Result<()> {
 /// The time of a collective, in microseconds.
 fn measure(devices: &[Device], ranks: &[Communicator], len: usize, add: Add) -> Result<f64> {
     let together = Barrier::new(RANKS);
+    let (sites, launches) = if len > 2 << 20 { LARGE } else { SMALL };
     let run = |device: &Device, world: &Communicator| {
-        let mut graph = chain(device, world, len, add)?;
+        let mut graph = chain(device, world, (len, sites), add)?;
         let mut rounds = Vec::new();
         for _ in 0..=ROUNDS {
             together.wait();
             let begin = Instant::now();
-            for _ in 0..LAUNCHES {
+            for _ in 0..launches {
                 graph.launch()?;
             }
             graph.synchronize()?;
-            rounds.push(begin.elapsed().as_secs_f64() * 1e6 / f64::from(LAUNCHES) / SITES as f64);
+            rounds.push(begin.elapsed().as_secs_f64() * 1e6 / f64::from(launches) / sites as f64);
         }
         // The first one warms up. No rank frees anything while another one runs.
         together.wait();
@@ -89,11 +91,11 @@ fn measure(devices: &[Device], ranks: &[Communicator], len: usize, add: Add) -> 
 }
 
 /// A graph of collectives in a row.
-fn chain(device: &Device, world: &Communicator, len: usize, add: Add) -> Result<Graph> {
+fn chain(device: &Device, world: &Communicator, (len, sites): (usize, usize), add: Add) -> Result<Graph> {
     let mut builder = GraphBuilder::new(device, "Chain");
     let mut memory = ["x", "y"].map(|name| builder.device_slice::<f32>(name, len));
     let mut last: Option<NodeId> = None;
-    for site in 0..SITES {
+    for site in 0..sites {
         let node = add(&mut builder, format!("site{site}"), &mut memory, world);
         last.iter().for_each(|&last| builder.after(node, &[last]));
         last = Some(node);

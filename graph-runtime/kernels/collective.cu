@@ -6,10 +6,11 @@
 // In a round, a block puts what its rank gives into its staging, meets the others, and reads the staging of these.
 //
 // A meeting: each rank stores the number of the round in the stations of the others, and waits until all have stored it
-// in its own. There are two stagings, and two places for numbers, of rounds with even and odd numbers. A rank that has
-// come to round `k` has read what it wanted of round `k - 1`; so when all have come to round `k`, the staging of round
-// `k + 1`, which was that of round `k - 1`, is free. Numbers go on from kernel to kernel and from launch to launch, so
-// nothing is reset, and a rank may be a launch ahead.
+// in its own. A rank comes to round `k + 1`, and stages what it gives there, before it waits for the others at round
+// `k`: so data cross while it waits. It has read what it wanted of round `k - 1` by then. So a rank that has waited for
+// the others at round `k`, who came there after they had read round `k - 2`, may stage round `k + 2`: there are four
+// stagings, and four places for numbers, which rounds use in turns. Numbers go on from kernel to kernel and from launch
+// to launch, so nothing is reset, and a rank may be a launch ahead.
 //
 // With the number of the round, a rank stores a number of the collective, so that ranks which run different ones find
 // that. A rank that waits too long, or is told that a rank is missing, gives up: it tells the host and the other ranks,
@@ -25,9 +26,14 @@ typedef long long i64;
 
 // `graph-runtime/src/ownership/station.rs` has the same numbers.
 #define MAX_RANKS 32
-#define MAX_BLOCKS 64
+#define MAX_BLOCKS 256
 #define STAGING (32 << 10)
+#define TURNS 4
 #define MAX_MOVES 64
+
+// The bytes, times the ranks after the second one, above which it is less to send a part to each rank and then its sum
+// to all than to send all to all.
+#define TWICE (1 << 20)
 
 struct Station {
     // Whether a rank is missing: 0, or its number + 1.
@@ -37,9 +43,9 @@ struct Station {
     u32 unused[30];
     // The number of the last round of each block.
     u32 round[MAX_BLOCKS];
-    // The place to which each rank has come, in rounds with even and odd numbers: see `place`.
-    u32 arrived[MAX_BLOCKS][2][MAX_RANKS];
-    alignas(128) char staging[MAX_BLOCKS][2][STAGING];
+    // The place to which each rank has come, in rounds that take turns: see `place`.
+    u32 arrived[MAX_BLOCKS][TURNS][MAX_RANKS];
+    alignas(128) char staging[MAX_BLOCKS][TURNS][STAGING];
 };
 
 // The memory by which a kernel and the host speak, in the memory of the host.
@@ -108,7 +114,7 @@ static __noinline__ __device__ void give_up(u32 missing, u32 reason)
 }
 
 // A place in a collective: a number of that, the last bits of the number of the round, and whether a rank is there, and
-// has more to give. Two rounds of one slot differ by 2 or, if a rank is at the wrong place, by a few.
+// has more to give. Two rounds of one slot differ by 4 or, if a rank is at the wrong place, by a few.
 #define CAME 1
 #define MORE 2
 #define ROUND 0x3fc
@@ -164,23 +170,30 @@ static __device__ u32 wait(const u32 *word, u32 expected, u32 peer)
     }
 }
 
-// Waits for all ranks in a round. Returns `CAME`, or 0 if one is missing; and `MORE` if any rank has more to give.
-static __noinline__ __device__ u32 meet(u32 collective, u32 round, bool more)
+// Tells the other ranks that this one has come to a round, and whether it has more to give.
+static __noinline__ __device__ void come(u32 collective, u32 round, bool more)
 {
     __syncthreads();
+    u32 peer = threadIdx.x;
+    if (peer < group.ranks && peer != group.rank)
+        store(&group.stations[peer]->arrived[blockIdx.x][round % TURNS][group.rank],
+              place(collective, round) | (more ? MORE : 0));
+}
+
+// Waits for all ranks in a round. Returns `CAME`, or 0 if one is missing; and `MORE` if any rank has more to give, and
+// if this one has.
+static __noinline__ __device__ u32 meet(u32 collective, u32 round, bool more)
+{
     u32 word = place(collective, round) | (more ? MORE : 0);
     u32 peer = threadIdx.x;
-    if (peer < group.ranks && peer != group.rank) {
-        Station *own = group.stations[group.rank];
-        store(&group.stations[peer]->arrived[blockIdx.x][round & 1][group.rank], word);
-        word = wait(&own->arrived[blockIdx.x][round & 1][peer], word, peer);
-    }
+    if (peer < group.ranks && peer != group.rank)
+        word = wait(&group.stations[group.rank]->arrived[blockIdx.x][round % TURNS][peer], word, peer);
     more = __syncthreads_or(word & MORE);
     return (__syncthreads_and(word) ? CAME : 0) | (more ? MORE : 0);
 }
 
 // The staging of a rank in a round.
-static __device__ char *staging(u32 rank, u32 round) { return group.stations[rank]->staging[blockIdx.x][round & 1]; }
+static __device__ char *staging(u32 rank, u32 round) { return group.stations[rank]->staging[blockIdx.x][round % TURNS]; }
 
 static __device__ void end(u32 round)
 {
@@ -190,6 +203,9 @@ static __device__ void end(u32 round)
 // Whether all of these addresses and numbers are multiples of 16.
 static __device__ bool aligned(u64 a, u64 b = 0, u64 c = 0) { return ((a | b | c) & 15) == 0; }
 
+// The loads of a thread that are in flight when it copies.
+#define COPIES 4
+
 // Copies bytes with all threads of the block. `unit` is the size of an element, which all is a multiple of.
 template <typename Unit>
 static __device__ void copy_units(char *to, const char *from, u32 bytes)
@@ -198,12 +214,27 @@ static __device__ void copy_units(char *to, const char *from, u32 bytes)
         ((Unit *)to)[i] = ((const Unit *)from)[i];
 }
 
+// As `copy_units`, with several units in flight.
+template <typename Unit>
+static __device__ void copy_many(char *to, const char *from, u32 bytes)
+{
+    u32 count = bytes / sizeof(Unit), step = blockDim.x;
+    _Pragma("unroll 1") for (u32 first = threadIdx.x; first < count; first += COPIES * step)
+    {
+        Unit units[COPIES];
+        for (u32 i = 0; i < COPIES; i++)
+            if (first + i * step < count) units[i] = ((const Unit *)from)[first + i * step];
+        for (u32 i = 0; i < COPIES; i++)
+            if (first + i * step < count) ((Unit *)to)[first + i * step] = units[i];
+    }
+}
+
 static __noinline__ __device__ void copy(char *to, const char *from, u32 bytes)
 {
     u64 all = (u64)to | (u64)from;
     u32 whole = bytes & ~15u;
     if ((all & 15) == 0) {
-        copy_units<uint4>(to, from, whole);
+        copy_many<uint4>(to, from, whole);
         copy_units<u8>(to + whole, from + whole, bytes - whole);
     } else if (((all | bytes) & 3) == 0) {
         copy_units<u32>(to, from, bytes);
@@ -306,25 +337,80 @@ static __device__ void combine_packs(u32 round, u32 operation, char *to, u32 sta
     }
 }
 
-// Combines rows of all ranks: `from` has `rows` of them, of `bytes` bytes each. With one row, every rank gets it;
-// otherwise, each rank gets its own.
-template <typename T>
-static __device__ void reduce(const Group &given, const char *from, char *to, u64 bytes, u32 rows, u32 operation)
+// Runs the rounds of a collective in which each rank gives and takes `bytes` bytes in all, in chunks: `give(at, count,
+// round)` stages, and `take(at, count, round)` reads what was staged. With `twice`, ranks meet again after that, for
+// `collect(at, count, round)`, and then only stage the next chunk.
+template <typename Give, typename Take, typename Collect>
+static __device__ void rounds(const Group &given, u64 bytes, bool twice, Give give, Take take, Collect collect)
 {
     u32 round, collective;
     if (!begin(given, round, collective)) return;
-    u32 own = rows > 1 ? group.rank : 0;
-    for (u64 at = (u64)blockIdx.x * group.chunk; at < bytes; at += (u64)gridDim.x * group.chunk) {
-        u32 count = bytes - at < group.chunk ? (u32)(bytes - at) : group.chunk;
-        round++;
-        _Pragma("unroll 1") for (u32 row = 0; row < rows; row++)
-            copy(staging(group.rank, round) + row * group.chunk, from + row * bytes + at, count);
-        if (meet(collective, round, false) == 0) return;
-        u32 start = own * group.chunk, whole = aligned((u64)(to + at)) ? count & ~15u : 0;
-        combine_packs<T, 16 / sizeof(T)>(round, operation, to + at, start, whole);
-        combine_packs<T, 1>(round, operation, to + at + whole, start + whole, count - whole);
+    u64 step = (u64)gridDim.x * group.chunk, next = (u64)blockIdx.x * group.chunk;
+    // The bytes that were staged in `round`, if any.
+    u32 staged = 0;
+    _Pragma("unroll 1") while (staged || next < bytes)
+    {
+        u64 at = next - step;
+        u32 before = staged;
+        staged = 0;
+        if (next < bytes && !(twice && before)) {
+            staged = bytes - next < group.chunk ? (u32)(bytes - next) : group.chunk;
+            give(next, staged, round + 1);
+            come(collective, round + 1, false);
+            next += step;
+        }
+        if (before) {
+            if (meet(collective, round, false) == 0) return;
+            take(at, before, round);
+        }
+        if (before && twice) {
+            come(collective, round + 1, false);
+            if (meet(collective, round + 1, false) == 0) return;
+            collect(at, before, round);
+            round++;
+        }
+        if (staged) round++;
     }
     end(round);
+}
+
+// Combines rows of all ranks: `from` has `rows` of them, of `bytes` bytes each. With one row, every rank gets it;
+// otherwise, each rank gets its own. Several ranks combine a part of a large row each, in their staging, and take the
+// other parts of each other.
+template <typename T>
+static __device__ void reduce(const Group &given, const char *from, char *to, u64 bytes, u32 rows, u32 operation)
+{
+    bool twice = rows == 1 && given.ranks > 2 && bytes * (given.ranks - 2) > TWICE;
+    // The bytes of a rank's part of a chunk: all parts but the last one have as many.
+    auto whole_part = [](u32 count) { return ((count + group.ranks - 1) / group.ranks + 15) & ~15u; };
+    auto part = [=](u32 count, u32 rank) {
+        u32 start = rank * whole_part(count), left = count > start ? count - start : 0;
+        return left < whole_part(count) ? left : whole_part(count);
+    };
+    auto give = [=](u64 at, u32 count, u32 round) {
+        _Pragma("unroll 1") for (u32 row = 0; row < rows; row++)
+            copy(staging(group.rank, round) + row * group.chunk, from + row * bytes + at, count);
+    };
+    auto take = [=](u64 at, u32 count, u32 round) {
+        u32 start = rows > 1 ? group.rank * group.chunk : 0;
+        char *target = to + at;
+        if (twice) {
+            start = group.rank * whole_part(count);
+            target = staging(group.rank, round) + start;
+            count = part(count, group.rank);
+        }
+        u32 whole = aligned((u64)target) ? count & ~15u : 0;
+        combine_packs<T, 16 / sizeof(T)>(round, operation, target, start, whole);
+        combine_packs<T, 1>(round, operation, target + whole, start + whole, count - whole);
+    };
+    auto collect = [=](u64 at, u32 count, u32 round) {
+        _Pragma("unroll 1") for (u32 rank = 0; rank < group.ranks; rank++)
+        {
+            u32 start = rank * whole_part(count);
+            copy(to + at + start, staging(rank, round) + start, part(count, rank));
+        }
+    };
+    rounds(given, bytes, twice, give, take, collect);
 }
 
 #define REDUCE(T)                                                                                                     \
@@ -352,17 +438,14 @@ REDUCE(u64)
 extern "C" __global__ void __launch_bounds__(512)
     graph_runtime_gather(const __grid_constant__ Group given, const char *from, char *to, u64 bytes, u32 first, u32 count)
 {
-    u32 round, collective;
-    if (!begin(given, round, collective)) return;
-    for (u64 at = (u64)blockIdx.x * group.chunk; at < bytes; at += (u64)gridDim.x * group.chunk) {
-        u32 part = bytes - at < group.chunk ? (u32)(bytes - at) : group.chunk;
-        round++;
-        if (from) copy(staging(group.rank, round), from + at, part);
-        if (meet(collective, round, false) == 0) return;
+    auto give = [=](u64 at, u32 size, u32 round) {
+        if (from) copy(staging(group.rank, round), from + at, size);
+    };
+    auto take = [=](u64 at, u32 size, u32 round) {
         _Pragma("unroll 1") for (u32 row = 0; row < count; row++)
-            copy(to + row * bytes + at, staging(first + row, round), part);
-    }
-    end(round);
+            copy(to + row * bytes + at, staging(first + row, round), size);
+    };
+    rounds(given, bytes, false, give, take, [](u64, u32, u32) {});
 }
 
 // Memory that is sent to a rank, or received from it.
@@ -408,7 +491,10 @@ extern "C" __global__ void __launch_bounds__(512)
         _Pragma("unroll 1") for (u32 index = 0; index <= 2 * count; index++)
         {
             bool sends = index < count;
-            if (index == count && (met = meet(collective, round, more)) == 0) return;
+            if (index == count) {
+                come(collective, round, more);
+                if ((met = meet(collective, round, more)) == 0) return;
+            }
             if (index == 2 * count) break;
             const Move &move = moves.moves[sends ? index : index - count];
             if (move.sends != sends) continue;

@@ -1,9 +1,10 @@
 //! The smallest program of several ranks: each sends its number to the next one in a ring, until each has seen all.
 //!
 //! It shows `exchange`, and ranks as threads of one process. The ranks run on the GPUs of this machine if it has
-//! several, else on emulated devices.
+//! several, else on emulated devices. `torchrun --nproc-per-node 4 --no-python ring` makes them processes.
 
-use examples::program::{ranks, start};
+use examples::program::start;
+use examples::ranks::on_ranks;
 use graph_runtime::{BoxError, Communicator, Device, Result, cuda_graph};
 
 /// The number of ranks.
@@ -29,29 +30,16 @@ cuda_graph! {
 }
 
 /// One rank: the numbers that it has seen, its own first.
-fn rank(device: &Device, world: &Communicator) -> Result<[u32; RANKS]> {
+fn rank(device: &Device, world: &Communicator) -> Result<(usize, [u32; RANKS])> {
     let mut ring = Ring::build(device, world)?;
     *ring.own_mut()? = 100 + world.rank() as u32;
     ring.launch()?;
-    Ok(*ring.seen()?)
+    Ok((world.rank(), *ring.seen()?))
 }
 
 fn main() -> Result<(), BoxError> {
     start(&[Ring::PLAN])?;
-    let devices = ranks(RANKS);
-    let worlds = Communicator::local(&devices)?;
-    let seen: Vec<Result<[u32; RANKS]>> = std::thread::scope(|scope| {
-        let ranks = devices.iter().zip(&worlds);
-        let threads: Vec<_> = ranks
-            .map(|(device, world)| scope.spawn(move || rank(device, world)))
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().expect("ranks do not panic"))
-            .collect()
-    });
-    for (rank, seen) in seen.into_iter().enumerate() {
-        let seen = seen?;
+    for (rank, seen) in on_ranks(RANKS, rank)? {
         println!("rank {rank}:  {seen:?}");
         let expected: [u32; RANKS] = std::array::from_fn(|step| 100 + ((rank + RANKS - step) % RANKS) as u32);
         if seen != expected {

@@ -4,12 +4,21 @@
 //! ranks, beside the step of the layer before: with gradient descent, that is a step by the gradients of the joint
 //! batch. Losses and weights are compared with those of one rank that has the whole batch. Another graph broadcasts the
 //! first weights, so that all begin alike. The ranks run on the GPUs of this machine if it has several, else on
-//! emulated devices.
+//! emulated devices. A launcher makes them processes: `torchrun --nproc-per-node 2 --no-python train_parallel --model
+//! linear`.
+//!
+//! With `--model linear`, the layer of `train_linear`, on two ranks (or `--ranks N`), of which each has 64 samples of
+//! its own a step. With `--buckets N`, the outputs are in buckets: while a bucket's weights are averaged, the next one
+//! learns. On two H200s, the step is so short that one bucket is fastest. Losses and weights are compared with those of
+//! plain Rust on the joint batch. `--bench` times a step, as `pytorch/train_parallel.py` does.
 
+use examples::bench::{self, Figure};
 use examples::compare::{close, learnt};
+use examples::linear::{self as layer, BATCH, RATE as STEP_RATE, Sizes, step};
 use examples::mlp::{Layer, descend, gradient, linear, squared_error};
-use examples::program::{self, random, start};
-use graph_runtime::{BoxError, Communicator, Device, Result, cuda_graph};
+use examples::program::{argument, random, sized, start};
+use examples::ranks::{self, on_ranks, on_threads};
+use graph_runtime::{AnyGraph, BoxError, Communicator, Device, Result, cuda_graph};
 
 /// The number of ranks.
 const RANKS: usize = 4;
@@ -70,6 +79,61 @@ cuda_graph! {
         all_reduce mean    = avg(sum) over world  after mean_b1;
         memcpy report = sum -> loss  after mean;
     }
+
+    /// One step of the linear layer on 64 samples of each rank.
+    graph Linear(
+        s: Buckets, exact: bool, world: &Communicator,
+        w: mut device [[f32; s.inputs * s.outputs]; s.count], bias: mut device [[f32; s.outputs]; s.count],
+        x: device [f32; BATCH * s.inputs], targets: device [[f32; BATCH * s.outputs]; s.count],
+    ) {
+        device  counts: [u32; s.count];
+        device  loss:   [f32; s.count];
+        scratch losses: [[f32; 128]; s.count];
+
+        each b in 0..s.count {
+            kernel train = step<<<s.grid, 288, s.shared>>>(
+                &x, &targets[b], &mut w[b], &mut bias[b], &mut losses[b], &counts[b], &mut loss[b],
+                s.inputs, s.outputs, STEP_RATE, u32::from(exact),
+            );
+            // The average of weights after a step of each rank is a step by the average of gradients.
+            all_reduce mean_w = avg(w[b]) over world  after train, mean_w(b - 1);
+        }
+        all_reduce mean_bias = avg(bias) over world  after mean_w;
+    }
+}
+
+/// The linear layer in buckets of outputs: the sizes of one, and of its launch.
+#[derive(Clone, Copy, Debug)]
+struct Buckets {
+    count: usize,
+    inputs: usize,
+    outputs: usize,
+    grid: (u32, u32),
+    shared: u32,
+}
+
+impl Buckets {
+    /// So many buckets of a layer.
+    fn of(s: Sizes, count: usize) -> Self {
+        let outputs = s.outputs / count;
+        // A column of the grid has 72 outputs at most. Without clusters, it has less to do the more columns there are.
+        let columns = (s.grid.1 as usize / count).max(outputs.div_ceil(72)) as u32;
+        let (inputs, grid, shared) = (s.inputs, (s.grid.0, columns), s.shared);
+        Self {
+            count,
+            inputs,
+            outputs,
+            grid,
+            shared,
+        }
+    }
+
+    /// Targets, bucket by bucket.
+    fn deal(self, targets: &[f32]) -> Vec<f32> {
+        let samples = || targets.chunks_exact(self.count * self.outputs);
+        let bucket = |bucket| samples().flat_map(move |row| &row[bucket * self.outputs..][..self.outputs]);
+        (0..self.count).flat_map(bucket).copied().collect()
+    }
 }
 
 /// The weights and losses of a rank.
@@ -110,27 +174,84 @@ fn train<const B: usize>(device: &Device, world: &Communicator) -> Result<Learnt
     Ok(Learnt { losses, weights })
 }
 
-/// Runs a function on each of so many ranks.
-fn on_ranks<T: Send>(ranks: usize, run: impl Fn(&Device, &Communicator) -> Result<T> + Sync) -> Result<Vec<T>> {
-    let devices = program::ranks(ranks);
-    let worlds = Communicator::local(&devices)?;
-    std::thread::scope(|scope| {
-        let run = &run;
-        let ranks = devices.iter().zip(worlds);
-        let threads: Vec<_> = ranks
-            .map(|(device, world)| scope.spawn(move || run(device, &world)))
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().expect("ranks do not panic"))
-            .collect()
-    })
+/// Trains a rank on 64 samples of each batch. The losses are those of its own samples, and biases follow the weights.
+fn train_linear(device: &Device, world: &Communicator, exact: bool, steps: usize) -> Result<Learnt, BoxError> {
+    let s = Sizes::of(device)?;
+    let buckets = Buckets::of(s, number("--buckets", 1)?);
+    let w = device.alloc_table([buckets.count, buckets.inputs * buckets.outputs])?;
+    let bias = device.alloc_table([buckets.count, buckets.outputs])?;
+    let x = device.alloc_slice(BATCH * s.inputs)?;
+    let targets = device.alloc_table([buckets.count, BATCH * buckets.outputs])?;
+    let (first_w, first_bias) = layer::weights(s);
+    w.copy_from(&first_w)?;
+    bias.copy_from(&first_bias)?;
+    let mut graph = Linear::build(device, buckets, exact, world, &w, &bias, &x, &targets)?;
+    let mut losses = Vec::new();
+    for number in 0..steps {
+        let batch = layer::batch(s, world.size() * number + world.rank());
+        let (inputs, wanted) = batch.split_at(BATCH * s.inputs);
+        x.copy_from(inputs)?;
+        targets.copy_from(&buckets.deal(wanted))?;
+        graph.launch()?;
+        losses.push(graph.loss()?.read_vec()?.iter().sum());
+    }
+    let weights = [w.read_vec()?, bias.read_vec()?].concat();
+    if bench::is_wanted(device) {
+        let row = format!("train_parallel linear {}", if exact { "f32" } else { "tf32" });
+        let figure = Figure::new(&row, 25, 200).silent(world.rank() > 0);
+        figure.time(&mut graph, Linear::launch, |graph| graph.synchronize())?;
+    }
+    Ok(Learnt { losses, weights })
 }
 
-fn main() -> Result<(), BoxError> {
-    start(&[Begin::PLAN, Train::<PART>::PLAN])?;
+/// The number after an argument of the program, or another one if there is none.
+fn number(name: &str, default: usize) -> Result<usize, BoxError> {
+    argument(name).map_or(Ok(default), |number| Ok(number.parse()?))
+}
+
+/// Compares the linear layer on several ranks with plain Rust on the joint batch.
+fn compare_linear() -> Result<(), BoxError> {
+    let ranks = number("--ranks", 2)?;
+    let device = &ranks::devices(1)[0];
+    let s = Sizes::of(device)?;
+    let steps = sized(device, s.batches / ranks, 4);
+    let joint = layer::learn(s, ranks, steps);
+    let expected = [joint.w, joint.bias].concat();
+    for (name, exact, tolerance) in [("f32", true, 1e-3), ("tf32", false, 2e-2)] {
+        let parallel = on_ranks(ranks, |device, world| train_linear(device, world, exact, steps))?;
+        if parallel.len() < ranks {
+            // The other ranks are other processes.
+            close(
+                &format!("{name}: weights"),
+                &parallel[0].weights,
+                &expected,
+                tolerance * 1e-1,
+            )?;
+            println!("check:   {name}: the weights of {ranks} processes are as in plain Rust");
+            continue;
+        }
+        let all = |step| parallel.iter().map(|learnt| learnt.losses[step]).sum();
+        let losses: Vec<f32> = (0..steps).map(all).collect();
+        layer::check(&format!("{name}, {ranks} ranks"), &losses, &joint.losses, tolerance)?;
+        close(
+            &format!("{name}: weights"),
+            &parallel[0].weights,
+            &expected,
+            tolerance * 1e-1,
+        )?;
+        for (rank, learnt) in parallel.iter().enumerate() {
+            if learnt.weights != parallel[0].weights {
+                return Err(format!("{name}: rank {rank} has other weights than rank 0").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Compares the perceptron on several ranks with one rank that has all rows.
+fn compare_perceptrons() -> Result<(), BoxError> {
     let parallel = on_ranks(RANKS, train::<PART>)?;
-    let joint = on_ranks(1, train::<JOINT>)?.remove(0);
+    let joint = on_threads(1, train::<JOINT>)?.remove(0);
     let losses = &parallel[0].losses;
     println!("loss:    {} at first, {} at last", losses[0], losses[STEPS - 1]);
     for (rank, learnt) in parallel.iter().enumerate() {
@@ -144,4 +265,14 @@ fn main() -> Result<(), BoxError> {
     }
     println!("check:   {RANKS} ranks have learnt what one has that got all rows");
     Ok(learnt(losses[0], losses[STEPS - 1], 0.5)?)
+}
+
+fn main() -> Result<(), BoxError> {
+    start(&[Begin::PLAN, Train::<PART>::PLAN, Linear::PLAN])?;
+    match argument("--model").as_deref() {
+        Some("linear") => compare_linear(),
+        Some("perceptron") => compare_perceptrons(),
+        None => compare_perceptrons().and_then(|()| compare_linear()),
+        Some(other) => Err(format!("unknown model `{other}`: there are `perceptron` and `linear`").into()),
+    }
 }

@@ -1,5 +1,8 @@
 //! Communicators of devices: the ranks of this process, or of the processes that a launcher has started.
 
+mod rendezvous;
+mod launcher;
+
 use super::Device;
 use crate::devices::Backend;
 use crate::error::{At, Error, Result, Site};
@@ -7,20 +10,8 @@ use crate::ownership::station::{CudaStation, MAX_RANKS};
 use crate::program::communicator::peer::Peer;
 use crate::program::communicator::station::{RankDevice, Station};
 use crate::program::communicator::{Communicator, CommunicatorOptions};
-use std::env;
+use launcher::Launched;
 use std::sync::Arc;
-
-/// The reason why there is no communicator of several processes.
-const ONE_PROCESS: &str = "ranks are threads of one process in this version: start one process, and make its ranks by `Communicator::local(&devices)`";
-
-/// The variables that launchers set: the rank of a process, and the number of processes. `torchrun`, Slurm, Open MPI,
-/// and MPICH.
-const LAUNCHERS: [[&str; 2]; 4] = [
-    ["RANK", "WORLD_SIZE"],
-    ["SLURM_PROCID", "SLURM_NTASKS"],
-    ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
-    ["PMI_RANK", "PMI_SIZE"],
-];
 
 impl RankDevice for Backend {
     fn station(&self) -> Result<Option<Arc<dyn Station>>> {
@@ -29,14 +20,24 @@ impl RankDevice for Backend {
             Backend::Emulator(_) => None,
         })
     }
+
+    fn open(&self, card: &[u8]) -> Result<Option<Arc<dyn Station>>, String> {
+        match self {
+            Backend::Cuda(cuda) => Ok(Some(Arc::new(CudaStation::open(cuda, card)?))),
+            Backend::Emulator(_) if card.is_empty() => Ok(None),
+            Backend::Emulator(_) => {
+                Err("is a GPU, and this rank is an emulator: ranks of one communicator are all the same".to_owned())
+            }
+        }
+    }
 }
 
 impl Communicator {
     /// Returns one communicator for each device: the ranks are threads of this process. Rank `r` is that of
     /// `devices[r]`.
     ///
-    /// GPUs reach each other's memory (NVLink, or PCIe where the machine allows that), and each rank takes 4 MiB of its
-    /// own for them. Collectives are kernels, which wait for those of the other ranks.
+    /// GPUs reach each other's memory (NVLink, or PCIe where the machine allows that), and each rank takes 32 MiB of
+    /// its own for them. Collectives are kernels, which wait for those of the other ranks.
     ///
     /// One GPU may be several ranks, so that a program can be tried where there are fewer GPUs than ranks. Their
     /// kernels share the GPU then, and calls that wait for all of it (freeing memory, dropping a graph) wait for the
@@ -57,18 +58,39 @@ impl Communicator {
     /// As [`Communicator::local`].
     pub fn local_with(devices: &[Device], options: CommunicatorOptions) -> Result<Vec<Self>> {
         check(devices)?;
-        let devices = devices.iter().map(|device| {
-            let device: Arc<dyn RankDevice> = Arc::new(device.backend.clone());
-            device
-        });
-        Self::world(devices.collect(), options)
+        let as_rank = |device: &Device| -> Arc<dyn RankDevice> { Arc::new(device.backend.clone()) };
+        Self::world(devices.iter().map(as_rank).collect(), sharing(devices), options)
     }
 
     /// Returns the communicator of the processes that `torchrun`, `srun` or `mpirun` has started, one for each device;
-    /// without such a launcher, that of this process alone.
+    /// without such a launcher, that of this process alone. All processes call it, as often as each other.
+    ///
+    /// Rank and number of processes are those of `RANK` and `WORLD_SIZE`, or of the variables of Slurm, Open MPI or
+    /// MPICH. Rank 0 listens at `MASTER_ADDR` and `MASTER_PORT`, or the first port after that which is free, and the
+    /// others connect to it. If the processes are on one machine, `mpirun` and `srun` need neither. If
+    /// `CUDA_GRAPH_SECRET` is set, processes that have another one are refused. (What they tell each other is not
+    /// encrypted.)
+    ///
+    /// Which device is this rank's is for the program to say: `Device::cuda` of `LOCAL_RANK`. GPUs are on one machine,
+    /// and reach each other's memory by the driver's handles for other processes. The 32 MiB that each GPU gives to a
+    /// communicator are freed when its process ends. Emulated devices meet over the network, wherever they are.
+    ///
+    /// ```no_run
+    /// use graph_runtime::{Communicator, Device};
+    ///
+    /// let number = |name| std::env::var(name).ok().and_then(|number| number.parse().ok());
+    /// let device = Device::cuda(number("LOCAL_RANK").unwrap_or(0))?;
+    /// let world = Communicator::from_env(&device)?;
+    /// println!("rank {} of {}", world.rank(), world.size());
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for several processes, in this version; as [`Communicator::local`].
+    /// * [`Error::Launcher`] if a variable is missing or is no number, or no address or port is free or can be reached;
+    /// * [`Error::Peer`] if a rank does not come within [`CommunicatorOptions::timeout`], has left, or has a device of
+    ///   another kind, or one whose memory cannot be reached;
+    /// * [`Error::Unsupported`] for more than 32 GPUs;
+    /// * [`Error::Cuda`] if there is no memory.
     pub fn from_env(device: &Device) -> Result<Self> {
         Self::from_env_with(device, CommunicatorOptions::default())
     }
@@ -78,28 +100,36 @@ impl Communicator {
     /// # Errors
     /// As [`Communicator::from_env`].
     pub fn from_env_with(device: &Device, options: CommunicatorOptions) -> Result<Self> {
-        let number = |variable: &str| env::var(variable).ok()?.trim().parse::<usize>().ok();
-        let joined = LAUNCHERS.iter().find_map(|[rank, size]| number(rank).zip(number(size)));
-        if joined.is_some_and(|(_, size)| size > 1) {
-            return Err(Error::Unsupported {
-                site: Site::default(),
-                message: ONE_PROCESS,
-            });
+        device.backend.check()?;
+        let launched = Launched::of(|name| std::env::var(name).ok())?;
+        if launched.size > MAX_RANKS && !device.is_emulator() {
+            return Err(unsupported(TOO_MANY));
         }
-        let ranks = Self::local_with(std::slice::from_ref(device), options)?;
-        ranks.into_iter().next().ok_or_else(|| Error::Unsupported {
-            site: Site::default(),
-            message: ONE_PROCESS,
-        })
+        if launched.size == 1 {
+            let alone = Self::local_with(std::slice::from_ref(device), options)?;
+            return alone
+                .into_iter()
+                .next()
+                .ok_or_else(|| unsupported("there is no device"));
+        }
+        let connections = rendezvous::join(&launched, options.timeout)?;
+        let device = Arc::new(device.backend.clone());
+        Self::of_process(device, (launched.rank, launched.size), connections, options)
+    }
+}
+
+/// The reason why there is no communicator of so many GPUs.
+const TOO_MANY: &str = "a communicator of GPUs has 32 ranks at most";
+
+fn unsupported(message: &'static str) -> Error {
+    Error::Unsupported {
+        site: Site::default(),
+        message,
     }
 }
 
 /// Refuses devices that are no ranks of one world, and lets GPUs reach each other's memory.
 fn check(devices: &[Device]) -> Result<()> {
-    let unsupported = |message| Error::Unsupported {
-        site: Site::default(),
-        message,
-    };
     for (index, device) in devices.iter().enumerate() {
         device.backend.check()?;
         for (other, earlier) in devices[..index].iter().enumerate() {
@@ -121,9 +151,19 @@ fn check(devices: &[Device]) -> Result<()> {
         }
     }
     if devices.len() > MAX_RANKS && devices.iter().any(|device| !device.is_emulator()) {
-        return Err(unsupported("a communicator of GPUs has 32 ranks at most"));
+        return Err(unsupported(TOO_MANY));
     }
     Ok(())
+}
+
+/// The most ranks that are one GPU; 1 at least.
+fn sharing(devices: &[Device]) -> usize {
+    let gpu = |device: &Device| match &device.backend {
+        Backend::Cuda(cuda) => Some(cuda.device()),
+        Backend::Emulator(_) => None,
+    };
+    let of = |own| devices.iter().filter(|other| gpu(other) == Some(own)).count();
+    devices.iter().filter_map(gpu).map(of).max().unwrap_or(1)
 }
 
 /// Lets kernels of one rank reach the memory of another one.

@@ -5,6 +5,7 @@ pub(crate) mod recording;
 pub(crate) mod growing_memory;
 #[cfg(feature = "cudarc")]
 pub(crate) mod cudarc_slice;
+pub(crate) mod opened_memory;
 pub(crate) mod cuda_memory;
 pub(crate) mod cuda_array;
 pub(crate) mod emulated_memory;

@@ -200,5 +200,9 @@ impl Out for f32 {
     const EMPTY: Self = 0.0;
 }
 
+impl Out for super::types::CUipcMemHandle {
+    const EMPTY: Self = Self { reserved: [0; 64] };
+}
+
 /// The code of a call that the library lacks: `CUDA_ERROR_NOT_SUPPORTED`.
 pub(crate) const MISSING: u32 = 801;

@@ -48,6 +48,13 @@ handles! {
 #[cfg(not(feature = "cudarc"))]
 pub type CUdevice = c_int;
 
+/// The handle of an allocation for other processes.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct CUipcMemHandle {
+    pub(crate) reserved: [u8; 64],
+}
+
 /// An address of device memory: `CUdeviceptr` of `cuda.h`.
 #[cfg(not(feature = "cudarc"))]
 pub type CUdeviceptr = std::ffi::c_ulonglong;

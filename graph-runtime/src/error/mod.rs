@@ -129,6 +129,11 @@ pub enum Error {
         /// The reason, which names the rank.
         message: String,
     },
+    /// The processes that a launcher has started cannot join each other.
+    Launcher {
+        /// The reason, which names the variable of the environment, or the address and the port.
+        message: String,
+    },
     /// The host has too little memory. If a CUDA device has too little, the error is [`Error::Cuda`].
     OutOfMemory {
         /// The memory that could not be allocated.
@@ -336,6 +341,7 @@ impl fmt::Display for Error {
             Error::Fault { site, message } | Error::Node { site, message } | Error::Peer { site, message, .. } => {
                 write!(f, "{site}{message}")
             }
+            Error::Launcher { message } => f.write_str(message),
             Error::Panicked { site, message } => write!(f, "{site}the host function panicked: {message}"),
             Error::OutOfMemory { site, bytes } => write!(f, "{site}the host has no memory for {bytes} bytes"),
             Error::ForeignPlace { site } => write!(

@@ -21,11 +21,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// The most ranks of a group.
 pub(crate) const MAX_RANKS: usize = 32;
 /// The most blocks of a kernel.
-pub(crate) const MAX_BLOCKS: usize = 64;
+pub(crate) const MAX_BLOCKS: usize = 256;
 /// The bytes of a block's staging in one round.
 pub(crate) const STAGING: usize = 32 << 10;
+/// The stagings of a block, which rounds use in turns.
+const TURNS: usize = 4;
 /// The bytes before the stagings: the words about failures, the round of each block, and the rounds of all ranks.
-const HEADER: usize = 128 + 4 * MAX_BLOCKS + 4 * 2 * MAX_BLOCKS * MAX_RANKS;
+const HEADER: usize = 128 + 4 * MAX_BLOCKS + 4 * TURNS * MAX_BLOCKS * MAX_RANKS;
 const _: () = assert!(HEADER.is_multiple_of(128));
 
 /// The station of a rank that is a GPU.
@@ -36,7 +38,9 @@ const _: () = assert!(HEADER.is_multiple_of(128));
 ///
 /// 1. *It lives as long as its use.* The world of its ranks keeps it, and each graph keeps the members of that world
 ///    with its memory: they are dropped, or leaked, with that (fact 2 of
-///    [`CudaExecutable`](crate::backend::cuda::CudaExecutable)).
+///    [`CudaExecutable`](crate::backend::cuda::CudaExecutable)). A process opens the stations of others: what it has
+///    opened stays mapped until it closes that, also if the other process has ended. A station that others may have
+///    opened is not freed before its own process ends: CUDA forbids that, and nobody tells when they have closed it.
 /// 2. *Each word and each byte has one writer at a time.* A block of a rank writes only its own staging, and its own
 ///    words in the stations of others, by release stores that these read by acquire loads; it reads the staging of
 ///    others between its meeting with them and its next one, in which they write the other staging. Launches of a rank
@@ -45,7 +49,7 @@ const _: () = assert!(HEADER.is_multiple_of(128));
 /// 3. *Soundness does not depend on what is found there.* Staging holds plain data, of which any bits are a value. The
 ///    numbers of rounds choose one of two stagings, whatever they are.
 pub(crate) struct CudaStation {
-    memory: Block<CudaMemory>,
+    memory: Arc<Block<CudaMemory>>,
     post: HostMemory,
     /// The graphs and nodes that wait at it, by number.
     nodes: Lock<Vec<(String, String)>>,
@@ -68,13 +72,46 @@ const POST: Layout = Layout {
     float: None,
 };
 
+/// The bytes of a station.
+const BYTES: usize = HEADER + TURNS * MAX_BLOCKS * STAGING;
+
+fn site() -> Site {
+    Site::default().at_memory("communicator")
+}
+
+/// A text that no other machine has, nor this one before it was started.
+fn machine() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}
+
 impl CudaStation {
     /// Allocates a station.
     pub(crate) fn new(cuda: &Arc<Cuda>) -> Result<Self> {
-        let site = || Site::default().at_memory("communicator");
-        let memory = CudaMemory::zeroed(cuda, HEADER + 2 * MAX_BLOCKS * STAGING).at(site)?;
+        Self::of_memory(cuda, CudaMemory::zeroed(cuda, BYTES).at(site)?)
+    }
+
+    /// Opens a station of another process by its card, for kernels of a context: [`Station::card`]. (Its words for the
+    /// host are not those of the other process, and nobody uses them.) The error is the end of a sentence.
+    pub(crate) fn open(cuda: &Arc<Cuda>, card: &[u8]) -> Result<Self, String> {
+        let refuse = |reason: &str| Err(reason.to_owned());
+        let Some((handle, of)) = card.split_first_chunk() else {
+            return refuse("is an emulator, and this rank is a GPU: ranks of one communicator are all the same");
+        };
+        if of != machine().as_bytes() {
+            return refuse("is on another machine: GPUs of several processes are on one machine, in this version");
+        }
+        let described = |error: &dyn std::fmt::Display| {
+            format!("has memory that this rank cannot open ({error}): the GPUs must reach each other's memory")
+        };
+        // SAFETY: ranks of one version of this crate, which they compare, send handles of stations alone.
+        let memory = unsafe { CudaMemory::open(cuda, *handle, BYTES) };
+        let memory = memory.map_err(|error| described(&error))?;
+        Self::of_memory(cuda, memory).map_err(|error| described(&error))
+    }
+
+    fn of_memory(cuda: &Arc<Cuda>, memory: CudaMemory) -> Result<Self> {
         Ok(Self {
-            memory: Block::new(memory, Terms::Owned),
+            memory: Arc::new(Block::new(memory, Terms::Owned)),
             post: HostMemory::zeroed(&Backend::Cuda(cuda.clone()), POST, site)?,
             nodes: Lock::default(),
         })
@@ -121,6 +158,13 @@ impl CudaStation {
 }
 
 impl Station for CudaStation {
+    fn card(&self) -> Result<Vec<u8>> {
+        let handle = self.memory.handle().at(site)?;
+        // Fact 1: it is kept from now on.
+        std::mem::forget(self.memory.clone());
+        Ok([&handle[..], machine().as_bytes()].concat())
+    }
+
     fn report(&self) -> Option<Report> {
         let report = self.post().report.load(Ordering::Acquire);
         if report >> 63 == 0 {

@@ -1,4 +1,4 @@
-//! Ranks: collectives over the threads of one process, on emulated devices or on GPUs. Where there are fewer GPUs than
+//! Ranks: collectives over threads and processes, on emulated devices or on GPUs. Where there are fewer GPUs than
 //! ranks, one is several ranks.
 
 #[path = "../common/mod.rs"]
@@ -8,6 +8,7 @@ mod statements;
 mod language;
 mod deadlocks;
 mod failures;
+mod processes;
 
 use graph_runtime::{Communicator, CommunicatorOptions, Device, Result};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};

@@ -18,8 +18,6 @@ use std::sync::Arc;
 
 /// The most parts of an exchange: the size of a parameter of the kernel.
 const MAX_MOVES: usize = 64;
-/// The blocks of an exchange, which are as many on all ranks, whatever each sends and receives.
-const EXCHANGE_BLOCKS: u32 = 16;
 /// The bytes of a round that are worth a block.
 const MIN_CHUNK: usize = 4096;
 /// The most threads of a block, and the number that runs together.
@@ -71,10 +69,10 @@ impl Default for Moves {
     }
 }
 
-/// The bytes that a block stages for each of `parts` parts in a round, where there are `bytes` bytes of each. It is the
-/// same on all ranks.
-fn chunk(bytes: usize, parts: usize) -> usize {
-    let even = bytes.div_ceil(MAX_BLOCKS).next_multiple_of(PACK);
+/// The bytes that each of so many blocks stages for each of `parts` parts in a round, where there are `bytes` bytes of
+/// each. It is the same on all ranks.
+fn chunk(blocks: usize, bytes: usize, parts: usize) -> usize {
+    let even = bytes.div_ceil(blocks).next_multiple_of(PACK);
     even.max(MIN_CHUNK).min(most(parts))
 }
 
@@ -83,9 +81,9 @@ fn most(parts: usize) -> usize {
     STAGING / parts / PACK * PACK
 }
 
-/// The blocks and threads of a launch for `bytes` bytes, in chunks.
-fn config(bytes: usize, chunk: usize) -> LaunchConfig {
-    let blocks = bytes.div_ceil(chunk).clamp(1, MAX_BLOCKS);
+/// The blocks and threads of a launch of at most `most` blocks for `bytes` bytes, in chunks.
+fn config(most: usize, bytes: usize, chunk: usize) -> LaunchConfig {
+    let blocks = bytes.div_ceil(chunk).clamp(1, most);
     let threads = bytes.min(chunk).div_ceil(PACK).next_multiple_of(WARP);
     LaunchConfig {
         grid: [blocks as u32, 1, 1],
@@ -129,13 +127,16 @@ impl CollectiveArguments {
             NodeKind::Exchange => (0, ranks, [0; 2]),
             _ => (first.part.bytes, 1, [1, operation]),
         };
+        // The blocks of all ranks that share a GPU run at the same time.
+        let blocks = (MAX_BLOCKS / member.sharing()).max(1);
         let chunk = match call.kind {
             NodeKind::Exchange => most(staged),
-            _ => chunk(bytes, staged),
+            _ => chunk(blocks, bytes, staged),
         };
-        let mut config = config(bytes, chunk);
+        let mut config = config(blocks, bytes, chunk);
         if call.kind == NodeKind::Exchange {
-            (config.grid[0], config.block[0]) = (EXCHANGE_BLOCKS, MAX_THREADS as u32);
+            // As many on all ranks, whatever each sends and receives.
+            (config.grid[0], config.block[0]) = (blocks as u32, MAX_THREADS as u32);
         }
         let mut stations = [0; MAX_RANKS];
         let known = member.stations.iter().filter_map(CudaStation::of);

@@ -1,4 +1,8 @@
-//! Meetings of ranks that are threads of one process: each gives bytes, and gets those of all.
+//! Meetings of ranks: each gives bytes, and gets those of all.
+//!
+//! Ranks are threads of one process, or processes. Each process has a copy of the state then. A rank changes its own
+//! copy, and tells the others, which do the same to theirs: events of one rank arrive in order, and what is found in a
+//! copy follows from events alone, so all copies find it.
 //!
 //! A meeting ends with an error on all ranks that wait if one of them has left, is late, or waits elsewhere for one of
 //! them. Then the group is broken: all later meetings of it end with the same error, so that nobody waits for ranks
@@ -8,34 +12,37 @@
 //! launch that waits keeps its rank from coming anywhere else. That makes it certain that ranks that wait for each
 //! other in a circle wait for ever.
 
+use super::event::{Event, Key, Seated};
+use super::link::Link;
 use super::peer::Peer;
 use super::station::{Reason, Report, Station};
 use super::{Given, Member};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io;
+use std::net::TcpStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The place where ranks of a group meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Key {
-    /// A call of the host, which is the so-manieth.
-    Host(u64),
-    /// A node of a graph. The graph is told by the meeting of the host at which its ranks have joined.
-    Node { graph: u64, node: usize },
-}
-
-/// All ranks of this process that may meet.
+/// All ranks that may meet.
 pub(crate) struct World {
     state: Mutex<State>,
     changed: Condvar,
     pub(super) timeout: Duration,
+    /// The most ranks that are one GPU.
+    pub(super) sharing: usize,
+    /// The connections to the other ranks, if these are other processes.
+    link: OnceLock<Link>,
 }
 
+/// The reasons why a rank does not come any more.
+const PANICKED: &str = "its thread has panicked";
+const DROPPED: &str = "it has dropped its communicator and its graphs";
+const ENDED: &str = "its process has ended";
+
 struct State {
-    next_group: u64,
     groups: HashMap<u64, Group>,
-    /// The groups that splits have made, by the group, its meeting and the color.
-    splits: HashMap<(u64, u64, usize), u64>,
+    /// The ranks of the world whose processes have ended.
+    ended: BTreeSet<usize>,
     /// The stations that ranks have brought to splits, by the group, its meeting and the rank of the world.
     brought: HashMap<(u64, u64, usize), Arc<dyn Station>>,
     meetings: HashMap<(u64, Key), Arc<Meeting>>,
@@ -50,6 +57,8 @@ struct Group {
     /// The graphs that ranks have dropped.
     dropped: HashSet<(u64, usize)>,
     broken: Option<Peer>,
+    /// For each rank, its rank in the world; empty before this process knows the group.
+    members: Arc<[usize]>,
     /// The stations of its ranks, where these are GPUs.
     stations: Arc<[Arc<dyn Station>]>,
 }
@@ -93,7 +102,9 @@ impl Meeting {
     /// Takes the bytes of a rank. Returns whether all have come.
     fn give(&self, rank: usize, bytes: Vec<u8>) -> bool {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        given[rank] = Some(bytes);
+        if let Some(place) = given.get_mut(rank) {
+            *place = Some(bytes);
+        }
         if given.contains(&None) {
             return false;
         }
@@ -103,12 +114,21 @@ impl Meeting {
 }
 
 impl World {
-    /// A world of so many ranks, and its group of all of them.
-    pub(crate) fn new(ranks: usize, timeout: Duration, stations: &Arc<[Arc<dyn Station>]>) -> (Arc<Self>, u64) {
+    /// A world of so many ranks, of which at most `sharing` are one GPU, and its group of all of them.
+    pub(crate) fn new(
+        ranks: usize,
+        sharing: usize,
+        timeout: Duration,
+        stations: &Arc<[Arc<dyn Station>]>,
+    ) -> (Arc<Self>, u64) {
+        let all = Group {
+            members: (0..ranks).collect(),
+            stations: stations.clone(),
+            ..Group::default()
+        };
         let state = State {
-            next_group: 1,
-            groups: HashMap::from([(0, Group::of(stations))]),
-            splits: HashMap::new(),
+            groups: HashMap::from([(0, all)]),
+            ended: BTreeSet::new(),
             brought: HashMap::new(),
             meetings: HashMap::new(),
             ranks: (0..ranks).map(|_| Rank::default()).collect(),
@@ -117,8 +137,74 @@ impl World {
             state: Mutex::new(state),
             changed: Condvar::new(),
             timeout,
+            sharing,
+            link: OnceLock::new(),
         };
         (Arc::new(world), 0)
+    }
+
+    /// Takes connections to the other ranks, which are other processes.
+    pub(super) fn connect(self: &Arc<Self>, connections: Vec<(usize, TcpStream)>) -> io::Result<()> {
+        let world = Arc::downgrade(self);
+        let take = move |rank, event| {
+            if let Some(world) = world.upgrade() {
+                world.apply(rank, event);
+            }
+        };
+        let link = Link::new(connections, self.timeout, take)?;
+        let _ = self.link.set(link);
+        Ok(())
+    }
+
+    /// Whether the other ranks are other processes.
+    pub(super) fn is_of_processes(&self) -> bool {
+        self.link.get().is_some()
+    }
+
+    /// Tells the other processes of an event, once [`World::flush`] is called. The state is locked.
+    fn tell(&self, event: impl FnOnce() -> Event) {
+        if let Some(link) = self.link.get() {
+            link.put(&event());
+        }
+    }
+
+    /// Sends what was told. The state is not locked.
+    fn flush(&self) {
+        if let Some(link) = self.link.get() {
+            link.flush();
+        }
+    }
+
+    /// Does what a rank of another process tells; `None` if that has ended.
+    fn apply(&self, from: usize, event: Option<Event>) {
+        let mut state = self.lock();
+        match event {
+            Some(Event::Come {
+                seat,
+                members,
+                key,
+                what,
+                given,
+            }) => {
+                let ranks = state.ranks.len();
+                if members.get(seat.rank) == Some(&from) && members.iter().all(|&member| member < ranks) {
+                    // An error is that the group is broken, which the rank finds itself.
+                    let _ = state.come(seat, &members.into(), key, &what, given);
+                    state.break_circles();
+                }
+            }
+            Some(Event::Leave { seat, has_panicked }) => {
+                state.leave(&seat, if has_panicked { PANICKED } else { DROPPED });
+            }
+            Some(Event::DropGraph { seat, graph }) => {
+                let group = state.groups.entry(seat.group).or_default();
+                group.dropped.insert((graph, seat.rank));
+            }
+            Some(Event::Fail { seat, peer }) => state.break_group(seat.group, &peer),
+            None => state.end(from),
+        }
+        drop(state);
+        self.changed.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -140,18 +226,26 @@ impl World {
         members: &[usize],
     ) -> (u64, Arc<[Arc<dyn Station>]>) {
         let mut state = self.lock();
-        let next = state.next_group;
-        let group = *state.splits.entry((of, meeting, color)).or_insert(next);
-        if group == next {
-            state.next_group += 1;
-            let brought = members
-                .iter()
-                .filter_map(|&rank| state.brought.remove(&(of, meeting, rank)));
-            let stations = brought.collect();
-            state.groups.insert(group, Group::of(&stations));
+        let State {
+            groups, brought, ended, ..
+        } = &mut *state;
+        let number = group_number(of, meeting, color);
+        let group = groups.entry(number).or_default();
+        if group.members.is_empty() {
+            let own = members.iter().filter_map(|&rank| brought.remove(&(of, meeting, rank)));
+            group.stations = own.collect();
+            group.members = members.into();
+            // Other processes may have told of it before.
+            let gone = members.iter().enumerate().filter(|(_, member)| ended.contains(member));
+            group.left.extend(gone.map(|(rank, _)| (rank, ENDED)));
+            let missing = group
+                .left
+                .keys()
+                .copied()
+                .chain(group.broken.as_ref().map(|peer| peer.rank));
+            missing.for_each(|rank| group.tell_of_leaving(rank));
         }
-        let stations = state.groups.get(&group).map(|group| group.stations.clone());
-        (group, stations.unwrap_or_default())
+        (number, group.stations.clone())
     }
 
     /// The failure that a kernel has reported, after which the group is broken.
@@ -175,7 +269,12 @@ impl World {
             ),
         };
         state.break_group(group, &peer);
+        self.tell(|| Event::Fail {
+            seat: Seated { group, rank: missing },
+            peer: peer.clone(),
+        });
         drop(state);
+        self.flush();
         self.changed.notify_all();
         peer
     }
@@ -187,34 +286,24 @@ impl World {
 
     /// Waits until all ranks of the member's group have come to the same place, and returns what each has given.
     pub(super) fn meet(&self, member: &Member, key: Key, what: &str, given: Vec<u8>) -> Result<Given, Peer> {
-        let mut state = self.lock();
-        let meeting = state.come(member, key, what, given)?;
-        if meeting.result.get().is_some() {
+        let (meeting, mut state) = self.come(member, key, what, given)?;
+        if state.break_circles() {
             self.changed.notify_all();
-        }
-        let rank = member.of_world();
-        let waits_in_launch = matches!(key, Key::Node { .. });
-        if waits_in_launch && meeting.result.get().is_none() {
-            let (group, meeting) = (member.group, meeting.clone());
-            state.ranks[rank].waiting = Some(Waiting { group, meeting });
-            if state.break_circles() {
-                self.changed.notify_all();
-            }
         }
         let deadline = Instant::now().checked_add(self.timeout);
         let result = loop {
             if let Some(all) = meeting.result.get() {
                 break Ok(all.clone());
             }
-            if let Some(peer) = state.hindrance(member, key, &meeting) {
-                state.break_group(member.group, &peer);
-                self.changed.notify_all();
-                break Err(peer);
-            }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            if left == Some(Duration::ZERO) {
-                let peer = late(&meeting.missing(), &meeting.what, self.timeout);
+            let is_late =
+                || (left == Some(Duration::ZERO)).then(|| late(&meeting.missing(), &meeting.what, self.timeout));
+            if let Some(peer) = state.hindrance(member, key, &meeting).or_else(is_late) {
                 state.break_group(member.group, &peer);
+                self.tell(|| Event::Fail {
+                    seat: member.seated(),
+                    peer: peer.clone(),
+                });
                 self.changed.notify_all();
                 break Err(peer);
             }
@@ -223,45 +312,87 @@ impl World {
             let waited = self.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         };
-        if waits_in_launch {
-            state.ranks[rank].waiting = None;
-        }
+        state.ranks[member.of_world()].waiting = None;
+        drop(state);
+        self.flush();
         result
+    }
+
+    /// Brings a rank to a meeting, and tells the other processes of that.
+    fn come(
+        &self,
+        member: &Member,
+        key: Key,
+        what: &str,
+        given: Vec<u8>,
+    ) -> Result<(Arc<Meeting>, MutexGuard<'_, State>), Peer> {
+        let copy = self.link.get().map(|_| given.clone());
+        let mut state = self.lock();
+        let meeting = state.come(member.seated(), &member.members, key, what, given)?;
+        if meeting.result.get().is_some() {
+            self.changed.notify_all();
+        }
+        self.tell(|| Event::Come {
+            seat: member.seated(),
+            members: member.members.to_vec(),
+            key,
+            what: what.to_owned(),
+            given: copy.unwrap_or_default(),
+        });
+        if self.is_of_processes() {
+            drop(state);
+            self.flush();
+            state = self.lock();
+        }
+        Ok((meeting, state))
     }
 
     /// Gives the bytes of a rank that does not wait for the others.
     pub(super) fn announce(&self, member: &Member, key: Key, what: &str, given: Vec<u8>) {
-        let _ = self.lock().come(member, key, what, given);
+        let _ = self.come(member, key, what, given);
+        self.changed.notify_all();
+    }
+
+    /// Changes the state, and tells the other processes of the event.
+    fn change(&self, event: impl FnOnce() -> Event, change: impl FnOnce(&mut State)) {
+        let mut state = self.lock();
+        change(&mut state);
+        self.tell(event);
+        drop(state);
+        self.flush();
         self.changed.notify_all();
     }
 
     /// Notes that a rank has no handle of a group any more.
-    pub(super) fn leave(&self, group: u64, rank: usize) {
-        let reason = match std::thread::panicking() {
-            true => "its thread has panicked",
-            false => "it has dropped its communicator and its graphs",
+    pub(super) fn leave(&self, seat: &Seated) {
+        let has_panicked = std::thread::panicking();
+        let reason = if has_panicked { PANICKED } else { DROPPED };
+        let seat_again = seat.clone();
+        let event = || Event::Leave {
+            seat: seat_again,
+            has_panicked,
         };
-        let mut state = self.lock();
-        if let Some(group) = state.groups.get_mut(&group) {
-            group.left.insert(rank, reason);
-            group.tell_of_leaving(rank);
-        }
-        drop(state);
-        self.changed.notify_all();
+        self.change(event, |state| state.leave(seat, reason));
     }
 
     /// Notes that a rank has dropped a graph.
-    pub(super) fn drop_graph(&self, group: u64, graph: u64, rank: usize) {
-        if let Some(group) = self.lock().groups.get_mut(&group) {
-            group.dropped.insert((graph, rank));
-        }
-        self.changed.notify_all();
+    pub(super) fn drop_graph(&self, seat: Seated, graph: u64) {
+        let Seated { group, rank } = seat;
+        let event = || Event::DropGraph { seat, graph };
+        self.change(event, |state| {
+            if let Some(group) = state.groups.get_mut(&group) {
+                group.dropped.insert((graph, rank));
+            }
+        });
     }
 
     /// Ends all meetings of a group, now and later, because of a rank.
     pub(super) fn fail(&self, group: u64, peer: &Peer) {
-        self.lock().break_group(group, peer);
-        self.changed.notify_all();
+        let event = || Event::Fail {
+            seat: Seated { group, rank: peer.rank },
+            peer: peer.clone(),
+        };
+        self.change(event, |state| state.break_group(group, peer));
     }
 
     /// The number of the next launch of a rank. Launches run in the order in which they have got their numbers.
@@ -295,24 +426,55 @@ impl World {
 
 impl State {
     /// Brings a rank to a meeting.
-    fn come(&mut self, member: &Member, key: Key, what: &str, given: Vec<u8>) -> Result<Arc<Meeting>, Peer> {
-        if let Some(broken) = self.groups.get(&member.group).and_then(|group| group.broken.clone()) {
+    fn come(
+        &mut self,
+        Seated { group, rank }: Seated,
+        members: &Arc<[usize]>,
+        key: Key,
+        what: &str,
+        given: Vec<u8>,
+    ) -> Result<Arc<Meeting>, Peer> {
+        if let Some(broken) = self.groups.get(&group).and_then(|group| group.broken.clone()) {
             return Err(broken);
         }
         let new = || {
             Arc::new(Meeting {
                 what: what.to_owned(),
-                members: member.members.clone(),
-                given: Mutex::new(vec![None; member.members.len()]),
+                members: members.clone(),
+                given: Mutex::new(vec![None; members.len()]),
                 result: OnceLock::new(),
             })
         };
-        let place = (member.group, key);
+        let place = (group, key);
         let meeting = self.meetings.entry(place).or_insert_with(new).clone();
-        if meeting.give(member.rank, given) {
+        if meeting.give(rank, given) {
             self.meetings.remove(&place);
         }
+        let waits_in_launch = matches!(key, Key::Node { .. }) && meeting.result.get().is_none();
+        self.ranks[members[rank]].waiting = waits_in_launch.then(|| Waiting {
+            group,
+            meeting: meeting.clone(),
+        });
         Ok(meeting)
+    }
+
+    /// Notes that a rank has left a group.
+    fn leave(&mut self, seat: &Seated, reason: &'static str) {
+        let group = self.groups.entry(seat.group).or_default();
+        group.left.insert(seat.rank, reason);
+        group.tell_of_leaving(seat.rank);
+    }
+
+    /// Notes that the process of a rank of the world has ended.
+    fn end(&mut self, rank: usize) {
+        self.ended.insert(rank);
+        self.ranks[rank].waiting = None;
+        for group in self.groups.values_mut() {
+            if let Some(rank) = group.members.iter().position(|&member| member == rank) {
+                group.left.entry(rank).or_insert(ENDED);
+                group.tell_of_leaving(rank);
+            }
+        }
     }
 
     /// The reason why a meeting certainly does not take place.
@@ -333,18 +495,22 @@ impl State {
     }
 
     fn break_group(&mut self, group: u64, peer: &Peer) {
-        if let Some(group) = self.groups.get_mut(&group) {
-            group.broken.get_or_insert_with(|| peer.clone());
-            group.tell_of_leaving(peer.rank);
-        }
+        let broken = self.groups.entry(group).or_default();
+        broken.broken.get_or_insert_with(|| peer.clone());
+        broken.tell_of_leaving(peer.rank);
         self.meetings.retain(|(of, _), _| *of != group);
     }
 
     /// Breaks the groups of launches that wait for each other for ever: each of them waits for a rank whose launch is
     /// one of them, at another place. Returns whether there are any.
     fn break_circles(&mut self) -> bool {
-        // A rank whose meeting has taken place may not have woken up yet.
-        let is_open = |waiting: &&Waiting| waiting.meeting.result.get().is_none();
+        // A rank whose meeting has taken place, or whose group is broken, may not have woken up yet.
+        let is_broken = |group| {
+            self.groups
+                .get(&group)
+                .is_some_and(|group: &Group| group.broken.is_some())
+        };
+        let is_open = |waiting: &&Waiting| waiting.meeting.result.get().is_none() && !is_broken(waiting.group);
         let waiting = |rank: usize| self.ranks[rank].waiting.as_ref().filter(is_open);
         let mut stuck: BTreeSet<usize> = (0..self.ranks.len()).filter(|&rank| waiting(rank).is_some()).collect();
         loop {
@@ -383,17 +549,18 @@ impl State {
 }
 
 impl Group {
-    fn of(stations: &Arc<[Arc<dyn Station>]>) -> Self {
-        Self {
-            stations: stations.clone(),
-            ..Self::default()
-        }
-    }
-
     /// Tells kernels that wait that a rank does not come any more.
     fn tell_of_leaving(&self, rank: usize) {
         self.stations.iter().for_each(|station| station.tell_of_leaving(rank));
     }
+}
+
+/// The number of a group that a split has made: the same in all processes, and other than that of other groups (but for
+/// one chance in 2^64). It is FNV-1a, of what tells the split.
+fn group_number(of: u64, meeting: u64, color: usize) -> u64 {
+    let bytes = [of, meeting, color as u64].map(u64::to_le_bytes);
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    bytes.as_flattened().iter().fold(0xcbf2_9ce4_8422_2325, add)
 }
 
 /// A node as the place of a meeting, in words.

@@ -1,23 +1,27 @@
 //! Communicators: some ranks, of which each runs the same graphs on a device of its own, and that take part in
-//! collectives together. Ranks are threads of one process. On the emulator, they meet in collectives; on GPUs, their
-//! kernels do.
+//! collectives together. Ranks are threads of one process, or processes. On the emulator, they meet in collectives; on
+//! GPUs, their kernels do.
 //!
-//! `meeting.rs` has the meetings, and the reasons why one may fail; `seat.rs` the part that a built graph takes in
-//! them; `station.rs` the memory by which kernels meet; `number.rs` the arithmetic; `call.rs` a collective of a graph
-//! as data.
+//! `meeting.rs` has the meetings, and the reasons why one may fail; `event.rs` and `link.rs` tell other processes of
+//! them; `seat.rs` the part that a built graph takes in them; `station.rs` the memory by which kernels meet;
+//! `number.rs` the arithmetic; `call.rs` a collective of a graph as data.
 
 pub(crate) mod seat;
 pub(crate) mod call;
 pub(crate) mod meeting;
+mod link;
+pub(crate) mod event;
 pub(crate) mod station;
 pub(crate) mod number;
 pub(crate) mod peer;
 
 use crate::error::{Error, Result, Site};
-use meeting::{Key, World};
+use event::{Key, Seated};
+use meeting::World;
 use peer::Peer;
 use station::{RankDevice, Station};
 use std::fmt;
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -99,11 +103,15 @@ pub(crate) struct Member {
 }
 
 impl Communicator {
-    /// One communicator for each device, which together are a world.
-    pub(crate) fn world(devices: Vec<Arc<dyn RankDevice>>, options: CommunicatorOptions) -> Result<Vec<Self>> {
+    /// One communicator for each device, which together are a world. At most `sharing` ranks are one GPU.
+    pub(crate) fn world(
+        devices: Vec<Arc<dyn RankDevice>>,
+        sharing: usize,
+        options: CommunicatorOptions,
+    ) -> Result<Vec<Self>> {
         let stations = devices.iter().filter_map(|device| device.station().transpose());
         let stations: Arc<[Arc<dyn Station>]> = stations.collect::<Result<_>>()?;
-        let (world, group) = World::new(devices.len(), options.timeout, &stations);
+        let (world, group) = World::new(devices.len(), sharing, options.timeout, &stations);
         let members: Arc<[usize]> = (0..devices.len()).collect();
         let ranks = devices.into_iter().enumerate();
         let member = |(rank, device)| Member {
@@ -117,6 +125,33 @@ impl Communicator {
             host_meetings: AtomicU64::new(0),
         };
         Ok(ranks.map(member).map(|member| Self(Arc::new(member))).collect())
+    }
+
+    /// The communicator of a rank that is a process, and has connections to all others, `size` in all. All ranks call
+    /// this at the same time.
+    pub(crate) fn of_process(
+        device: Arc<dyn RankDevice>,
+        (rank, size): (usize, usize),
+        connections: Vec<(usize, TcpStream)>,
+        options: CommunicatorOptions,
+    ) -> Result<Self> {
+        let stations: Arc<[Arc<dyn Station>]> = Arc::default();
+        let (world, group) = World::new(size, 1, options.timeout, &stations);
+        let connected = world.connect(connections);
+        connected.map_err(|error| Error::Launcher {
+            message: format!("a connection to another rank has failed: {error}"),
+        })?;
+        let bare = Self(Arc::new(Member {
+            world,
+            group,
+            splits: Vec::new(),
+            rank,
+            members: (0..size).collect(),
+            device,
+            stations,
+            host_meetings: AtomicU64::new(0),
+        }));
+        bare.split_to(0, rank, true)
     }
 
     /// Returns the failure that a kernel of one of these ranks has reported, if there is one.
@@ -164,40 +199,52 @@ impl Communicator {
     /// [`Error::Peer`](crate::Error::Peer) if a rank has left, does not come in time or builds a graph instead;
     /// [`Error::Cuda`](crate::Error::Cuda) if a GPU has no memory for it.
     pub fn split(&self, color: usize, key: usize) -> Result<Self> {
+        self.split_to(color, key, false)
+    }
+
+    /// Makes a communicator as [`Communicator::split`] does, or of all ranks, with their stations.
+    fn split_to(&self, color: usize, key: usize, is_whole: bool) -> Result<Self> {
         let meeting = self.0.next_host_meeting();
+        let splits = match is_whole {
+            true => Vec::new(),
+            false => self.0.splits.iter().copied().chain([meeting]).collect(),
+        };
+        let is_of_processes = self.0.world.is_of_processes();
+        let mut card = Vec::new();
         if let Some(station) = self.0.device.station()? {
+            if is_of_processes {
+                card = station.card()?;
+            }
             self.0.world.bring(self.0.group, meeting, self.0.of_world(), station);
         }
-        let given = [SPLIT, &[color, key].map(usize::to_le_bytes).concat()].concat();
+        let given = [SPLIT, &[color, key].map(usize::to_le_bytes).concat(), &card].concat();
         let all = self
             .0
             .meet(Key::Host(meeting), "`split`", given)
             .map_err(|peer| peer.at(Site::default()))?;
-        let number = |bytes: &[u8]| usize::from_le_bytes(bytes.try_into().unwrap_or_default());
-        let given = all.iter().enumerate().map(|(rank, given)| {
-            let builds = || {
-                Peer::new(
-                    rank,
-                    format!("rank {rank} builds a graph while this rank calls `split`"),
-                )
-            };
-            let given = given.strip_prefix(SPLIT).ok_or_else(builds)?;
-            let (color, key) = given.split_at(given.len() / 2);
-            Ok((number(color), number(key)))
-        });
-        let given: Result<Vec<(usize, usize)>, Peer> = given.collect();
-        let mut chosen: Vec<(usize, usize)> = given
-            .map_err(|peer| peer.at(Site::default()))?
-            .into_iter()
-            .enumerate()
-            .filter(|(_, (other, _))| *other == color)
-            .map(|(rank, (_, key))| (key, rank))
-            .collect();
+        let mut chosen = Vec::new();
+        for (rank, given) in all.iter().enumerate() {
+            let (other, key, card) = read_split(given).ok_or_else(|| {
+                let message = format!("rank {rank} builds a graph while this rank calls `split`");
+                Peer::new(rank, message).at(Site::default())
+            })?;
+            if other != color {
+                continue;
+            }
+            chosen.push((key, rank));
+            if is_of_processes && rank != self.rank() {
+                let opened = self.0.device.open(card);
+                let failed = |message| Peer::new(rank, format!("rank {rank} {message}")).at(Site::default());
+                if let Some(station) = opened.map_err(failed)? {
+                    let world = &self.0.world;
+                    world.bring(self.0.group, meeting, self.0.members[rank], station);
+                }
+            }
+        }
         chosen.sort_unstable();
         let members: Arc<[usize]> = chosen.iter().map(|&(_, rank)| self.0.members[rank]).collect();
         let own = chosen.iter().position(|&(_, rank)| rank == self.rank()).unwrap_or(0);
         let (group, stations) = self.0.world.split(self.0.group, meeting, color, &members);
-        let splits = self.0.splits.iter().copied().chain([meeting]).collect();
         Ok(Self(Arc::new(Member {
             world: self.0.world.clone(),
             group,
@@ -209,6 +256,13 @@ impl Communicator {
             host_meetings: AtomicU64::new(0),
         })))
     }
+}
+
+/// The color and the key that a rank gives to a split, and the card of its station; `None` if it does something else.
+fn read_split(given: &[u8]) -> Option<(usize, usize, &[u8])> {
+    let (color, rest) = given.strip_prefix(SPLIT)?.split_first_chunk()?;
+    let (key, card) = rest.split_first_chunk()?;
+    Some((usize::from_le_bytes(*color), usize::from_le_bytes(*key), card))
 }
 
 impl fmt::Debug for Communicator {
@@ -261,6 +315,19 @@ impl Member {
         self.world.timeout
     }
 
+    /// The most ranks of the world that are one GPU.
+    pub(crate) fn sharing(&self) -> usize {
+        self.world.sharing
+    }
+
+    /// The group and the rank in it.
+    fn seated(&self) -> Seated {
+        Seated {
+            group: self.group,
+            rank: self.rank,
+        }
+    }
+
     /// The rank in the world.
     pub(crate) fn of_world(&self) -> usize {
         self.members[self.rank]
@@ -269,6 +336,6 @@ impl Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        self.world.leave(self.group, self.rank);
+        self.world.leave(&self.seated());
     }
 }

@@ -1,7 +1,8 @@
 //! The part of a built graph in the meetings of its communicators: its ranks compare their plans when they build it,
 //! and its launches take turns with those of other graphs.
 
-use super::meeting::{Key, World, place};
+use super::event::Key;
+use super::meeting::{World, place};
 use super::peer::Peer;
 use super::{Communicator, Given, Member};
 use crate::program::communicator::call::{CollectiveCall, Move};
@@ -157,7 +158,7 @@ impl Drop for Seats {
     fn drop(&mut self) {
         for Seat { member, joined } in &self.seats {
             if let Some(&graph) = joined.get() {
-                member.world.drop_graph(member.group, graph, member.rank);
+                member.world.drop_graph(member.seated(), graph);
             }
         }
     }

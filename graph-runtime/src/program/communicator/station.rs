@@ -8,11 +8,18 @@ use std::sync::Arc;
 pub(crate) trait RankDevice: Any + Send + Sync {
     /// Makes a station; `None` where the host meets for the ranks.
     fn station(&self) -> Result<Option<Arc<dyn Station>>>;
+
+    /// Opens the station of another process, of which it has sent the card; `None` where the host meets for the ranks.
+    /// The error is the end of a sentence about the other rank.
+    fn open(&self, card: &[u8]) -> Result<Option<Arc<dyn Station>>, String>;
 }
 
 /// The memory of one rank of a group by which its kernels meet those of the others. Kernels of all ranks reach it. So
 /// it lives as long as the [`World`](super::meeting::World), which every graph of every rank keeps.
 pub(crate) trait Station: Any + Send + Sync {
+    /// The bytes by which another process opens the station.
+    fn card(&self) -> Result<Vec<u8>>;
+
     /// Takes the failure that a kernel of this rank has reported last, if there was one. It stays.
     fn report(&self) -> Option<Report>;
 

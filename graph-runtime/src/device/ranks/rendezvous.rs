@@ -1,0 +1,421 @@
+//! How the processes of a job find each other: over TCP, with a time limit for everything.
+//!
+//! Rank 0 listens at the address and the port that all know, or at one of the ports after that: `torchrun` uses the
+//! port itself. The others connect to it, and each tells where it listens. Once all have come, rank 0 tells them where
+//! all listen. Then each rank connects to those before it. So there is a connection between each two.
+//!
+//! On each connection, the one who listens speaks first, so that a rank which meets another program's port goes on to
+//! the next. Both sides prove that they are of one job and know its secret, by hashes with a key (`SipHash`) of numbers
+//! that the other side has chosen: whoever does not know the secret neither joins, nor keeps others from joining.
+
+use super::launcher::Launched;
+use crate::error::{Error, Result, Site};
+use crate::program::communicator::peer::Peer;
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The first number on each connection.
+const MAGIC: u64 = u64::from_le_bytes(*b"cugraph1");
+/// The number of ports at which rank 0 may listen.
+const PORTS: u16 = 16;
+/// The time for which a program on a port may be silent, before a rank tries the next port.
+const SILENCE: Duration = Duration::from_millis(500);
+/// The time between two attempts.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What the one who listens answers.
+const WELCOME: u64 = 0;
+const OTHER_JOB: u64 = 1;
+const OTHER_SIZE: u64 = 2;
+const TWICE: u64 = 3;
+
+/// The most bytes of what rank 0 tells all.
+const MAX_TABLE: u64 = 1 << 20;
+
+/// Joins all processes. Returns a connection to each other rank.
+pub(super) fn join(launched: &Launched, timeout: Duration) -> Result<Vec<(usize, TcpStream)>> {
+    // Communicators are made in one order by all processes.
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let job = Job {
+        launched,
+        number: COUNT.fetch_add(1, Ordering::Relaxed),
+        timeout,
+        deadline: Instant::now() + timeout.min(Duration::from_secs(1 << 30)),
+    };
+    if launched.rank == 0 { job.lead() } else { job.follow() }
+}
+
+/// The job that processes join.
+struct Job<'a> {
+    launched: &'a Launched,
+    /// The number of the communicator in the process.
+    number: u64,
+    timeout: Duration,
+    deadline: Instant,
+}
+
+/// What a rank says of itself.
+#[derive(Clone, Copy)]
+struct Hello {
+    rank: usize,
+    size: usize,
+    /// The port at which it listens.
+    port: u16,
+}
+
+/// A rank that has connected to this one.
+struct Guest {
+    hello: Hello,
+    stream: TcpStream,
+    /// The numbers that both sides have chosen.
+    numbers: [u64; 2],
+    is_known: bool,
+}
+
+/// The reason why there is no connection yet.
+enum Refusal {
+    /// Later, or at another port, there may be one.
+    Retry(String),
+    /// The same; the reason is what the one who listens says.
+    Told(String),
+    Final(Error),
+}
+
+impl Job<'_> {
+    /// Rank 0: waits for all others, and tells them where each listens.
+    fn lead(&self) -> Result<Vec<(usize, TcpStream)>> {
+        let listener = self.listen()?;
+        let place = listener
+            .local_addr()
+            .map_or_else(|_| self.place(), |address| address.to_string());
+        let mut table = vec![None; self.launched.size];
+        let joined = self.accept(&listener, 1..self.launched.size, |hello, address| {
+            table[hello.rank] = Some(SocketAddr::new(address, hello.port));
+        });
+        let (mut streams, missing) = joined?;
+        let told = match self.absent(&missing, &place) {
+            None => {
+                let lines = table
+                    .iter()
+                    .map(|address| address.map_or(String::new(), |address| address.to_string()));
+                (WELCOME, lines.collect::<Vec<_>>().join("\n"))
+            }
+            Some(ref peer) => (peer.rank as u64, peer.message.clone()),
+        };
+        for (_, stream) in &mut streams {
+            let len = told.1.len() as u64;
+            let bytes = [&numbers(&[told.0, len])[..], told.1.as_bytes()].concat();
+            // A rank that has ended meanwhile is found by its connection.
+            let _ = stream.write_all(&bytes);
+        }
+        match self.absent(&missing, &place) {
+            None => Ok(streams),
+            Some(peer) => Err(peer.at(Site::default())),
+        }
+    }
+
+    /// Other ranks: connect to rank 0, and then to each other.
+    fn follow(&self) -> Result<Vec<(usize, TcpStream)>> {
+        let Launched {
+            rank,
+            size,
+            ref address,
+            port,
+            ..
+        } = *self.launched;
+        let ports = || (port..=port.saturating_add(PORTS - 1)).map(|port| (address.clone(), port));
+        let (mut first, listener) = self.connect(0, ports, None)?;
+        let table = self.read_table(&mut first)?;
+        let mut streams = vec![(0, first)];
+        for (other, place) in table.iter().enumerate().take(rank).skip(1) {
+            let place = || std::iter::once((place.ip().to_string(), place.port()));
+            let (stream, _) = self.connect(other, place, Some(&listener))?;
+            streams.push((other, stream));
+        }
+        let (guests, missing) = self.accept(&listener, rank + 1..size, |_, _| ())?;
+        let place = listener
+            .local_addr()
+            .map_or_else(|_| self.place(), |address| address.to_string());
+        if let Some(peer) = self.absent(&missing, &place) {
+            return Err(peer.at(Site::default()));
+        }
+        streams.extend(guests);
+        Ok(streams)
+    }
+
+    /// The address and the first port of rank 0, in words.
+    fn place(&self) -> String {
+        let Launched { address, port, .. } = self.launched;
+        format!("{address}:{port}")
+    }
+
+    /// Listens at the first port that is free.
+    fn listen(&self) -> Result<TcpListener> {
+        let Launched { address, port, .. } = self.launched;
+        let mut last = None;
+        for port in *port..=port.saturating_add(PORTS - 1) {
+            let bound = TcpListener::bind((&**address, port)).or_else(|error| match error.kind() {
+                // A name of this machine that others know, and that none of its interfaces has.
+                ErrorKind::AddrNotAvailable => TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)),
+                _ => Err(error),
+            });
+            match bound {
+                Ok(listener) => return Ok(listener),
+                Err(error) => last = Some(error),
+            }
+        }
+        let reason = last.map_or_else(String::new, |error| error.to_string());
+        let (place, ports) = (self.place(), PORTS - 1);
+        failed(format!(
+            "rank 0 cannot listen at {place} (`MASTER_ADDR` and `MASTER_PORT`), nor at the {ports} ports after that: {reason}"
+        ))
+    }
+
+    /// Waits for these ranks. Returns their connections, and those that have not come in time.
+    fn accept(
+        &self,
+        listener: &TcpListener,
+        ranks: std::ops::Range<usize>,
+        mut came: impl FnMut(Hello, IpAddr),
+    ) -> Result<(Vec<(usize, TcpStream)>, Vec<usize>)> {
+        let mut missing: BTreeSet<usize> = ranks.collect();
+        let mut streams = Vec::new();
+        let (sender, guests) = mpsc::channel();
+        let set = listener.set_nonblocking(true);
+        set.or_else(|error| failed(format!("the port cannot be waited for: {error}")))?;
+        while !missing.is_empty() && Instant::now() < self.deadline {
+            if let Ok((stream, _)) = listener.accept() {
+                // Others who are slow, or silent, do not keep ranks from joining.
+                let (sender, key) = (sender.clone(), self.key());
+                thread::spawn(move || {
+                    if let Ok(guest) = receive(stream, key) {
+                        let _ = sender.send(guest);
+                    }
+                });
+                continue;
+            }
+            let Ok(mut guest) = guests.recv_timeout(PAUSE) else {
+                continue;
+            };
+            let hello = guest.hello;
+            let answer = match guest.is_known {
+                false => OTHER_JOB,
+                true if hello.size != self.launched.size => OTHER_SIZE,
+                true if missing.contains(&hello.rank) => WELCOME,
+                true => TWICE,
+            };
+            let [own, other] = guest.numbers;
+            let proof = self.key().hash(&[other, own, answer]);
+            let address = guest.stream.peer_addr();
+            let is_told = guest.stream.write_all(&numbers(&[answer, proof])).is_ok();
+            if let (WELCOME, true, Ok(address)) = (answer, is_told, address) {
+                missing.remove(&hello.rank);
+                came(hello, address.ip());
+                streams.push((hello.rank, guest.stream));
+            }
+        }
+        Ok((streams, missing.into_iter().collect()))
+    }
+
+    /// Connects to a rank, at one of some places. Returns the connection, and the port at which this rank listens: that
+    /// is `listener`, or a new one.
+    fn connect<I: Iterator<Item = (String, u16)>>(
+        &self,
+        rank: usize,
+        places: impl Fn() -> I,
+        listener: Option<&TcpListener>,
+    ) -> Result<(TcpStream, TcpListener)> {
+        let (mut last, mut told) = (String::new(), None);
+        loop {
+            for (address, port) in places() {
+                match self.try_connect((&address, port), listener) {
+                    Ok(connected) => return Ok(connected),
+                    Err(Refusal::Final(error)) => return Err(error),
+                    Err(Refusal::Retry(reason)) => last = reason,
+                    Err(Refusal::Told(reason)) => told = Some(reason),
+                }
+            }
+            if Instant::now() >= self.deadline {
+                let (place, timeout, last) = (self.place(), self.timeout, told.unwrap_or(last));
+                let message = format!(
+                    "rank {rank} does not answer within {timeout:?} (rank 0 listens at {place}, `MASTER_ADDR` and \
+                     `MASTER_PORT`, or at a port after that): {last}"
+                );
+                return Err(Peer::new(rank, message).at(Site::default()));
+            }
+            thread::sleep(PAUSE * 4);
+        }
+    }
+
+    fn try_connect(
+        &self,
+        (address, port): (&str, u16),
+        listener: Option<&TcpListener>,
+    ) -> Result<(TcpStream, TcpListener), Refusal> {
+        let retry = |error: &dyn std::fmt::Display| Refusal::Retry(format!("{address}:{port}: {error}"));
+        let io = |error: io::Error| retry(&error);
+        let mut found = (address, port).to_socket_addrs().map_err(io)?;
+        let found = found.next().ok_or_else(|| retry(&"the name has no address"))?;
+        let mut stream = TcpStream::connect_timeout(&found, self.left().min(Duration::from_secs(2))).map_err(io)?;
+        let listener = match listener {
+            Some(listener) => listener.try_clone(),
+            None => stream.local_addr().and_then(|own| TcpListener::bind((own.ip(), 0))),
+        };
+        let listener = listener.map_err(io)?;
+        let own_port = listener.local_addr().map_err(io)?.port();
+        stream.set_read_timeout(Some(SILENCE)).map_err(io)?;
+        let [magic, other] = read(&mut stream).map_err(io)?;
+        if magic != MAGIC {
+            return Err(Refusal::Told(format!(
+                "{address}:{port}: another program listens there"
+            )));
+        }
+        let Launched { rank, size, .. } = *self.launched;
+        let own = random();
+        let said = [rank as u64, size as u64, own_port.into()];
+        let proof = self.key().hash(&[&[other, own][..], &said].concat());
+        let hello = [&[MAGIC, own][..], &said, &[proof]].concat();
+        stream.write_all(&numbers(&hello)).map_err(io)?;
+        stream.set_read_timeout(Some(self.left())).map_err(io)?;
+        let [answer, proof] = read(&mut stream).map_err(io)?;
+        if answer == OTHER_JOB || proof != self.key().hash(&[own, other, answer]) {
+            return Err(Refusal::Told(format!(
+                "{address}:{port}: there is another job, or one with another `CUDA_GRAPH_SECRET`"
+            )));
+        }
+        let refuse = |message: String| Err(Refusal::Final(Error::Launcher { message }));
+        match answer {
+            WELCOME => Ok((stream, listener)),
+            OTHER_SIZE => refuse(format!(
+                "this rank is told that there are {size} processes, and rank 0 another number: the variables of the \
+                 launcher differ"
+            )),
+            _ => refuse(format!(
+                "there is another rank {rank}: the launcher has given two processes one number"
+            )),
+        }
+    }
+
+    /// Reads where all ranks listen.
+    fn read_table(&self, stream: &mut TcpStream) -> Result<Vec<SocketAddr>> {
+        // Rank 0 waits as long as this one; what it says then comes a moment later.
+        let _ = stream.set_read_timeout(Some(self.left() + Duration::from_secs(2)));
+        let told = read(stream).and_then(|[rank, len]| {
+            let mut text = String::new();
+            stream.take(len.min(MAX_TABLE)).read_to_string(&mut text)?;
+            match text.len() as u64 == len {
+                true => Ok((rank, text)),
+                false => Err(ErrorKind::UnexpectedEof.into()),
+            }
+        });
+        let ended = |_| Peer::new(0, "rank 0 has ended before all ranks had come").at(Site::default());
+        let (rank, text) = told.map_err(ended)?;
+        if rank != WELCOME {
+            return Err(Peer::new(rank as usize, text).at(Site::default()));
+        }
+        let unknown = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        Ok(text.split('\n').map(|line| line.parse().unwrap_or(unknown)).collect())
+    }
+
+    /// The failure that ranks have not come; `None` if all have.
+    fn absent(&self, missing: &[usize], place: &str) -> Option<Peer> {
+        let first = *missing.first()?;
+        let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
+        let (ranks, have) = if missing.len() == 1 {
+            ("rank", "has")
+        } else {
+            ("ranks", "have")
+        };
+        let (names, timeout) = (names.join(", "), self.timeout);
+        Some(Peer::new(
+            first,
+            format!("{ranks} {names} {have} not come to {place} within {timeout:?}"),
+        ))
+    }
+
+    /// The time that is left; more than none, which sockets do not take.
+    fn left(&self) -> Duration {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        left.max(Duration::from_millis(1))
+    }
+
+    fn key(&self) -> Key {
+        let Launched { secret, job, .. } = self.launched;
+        let half = |number: u64| Key([number, !number]).hash_all(secret.as_bytes(), &[]);
+        let key = Key([half(1), half(2)]);
+        let number = self.number;
+        Key([1, 2].map(|half| key.hash_all(job.as_bytes(), &[number, half])))
+    }
+}
+
+/// The key of a job.
+#[derive(Clone, Copy)]
+struct Key([u64; 2]);
+
+impl Key {
+    fn hash(self, numbers: &[u64]) -> u64 {
+        self.hash_all(&[], numbers)
+    }
+
+    #[expect(
+        deprecated,
+        reason = "the algorithm is this one in all versions of the standard library"
+    )]
+    fn hash_all(self, text: &[u8], all: &[u64]) -> u64 {
+        let mut hasher = std::hash::SipHasher::new_with_keys(self.0[0], self.0[1]);
+        hasher.write(text);
+        hasher.write(&numbers(all));
+        hasher.finish()
+    }
+}
+
+/// Greets a rank that has connected, and hears who it is.
+fn receive(mut stream: TcpStream, key: Key) -> io::Result<Guest> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+    stream.set_write_timeout(Some(Duration::from_secs(5)))?;
+    let own = random();
+    stream.write_all(&numbers(&[MAGIC, own]))?;
+    let [magic, other, rank, size, port, proof] = read(&mut stream)?;
+    let port_number = u16::try_from(port).unwrap_or_default();
+    let expected = key.hash(&[own, other, rank, size, port]);
+    Ok(Guest {
+        hello: Hello {
+            rank: rank as usize,
+            size: size as usize,
+            port: port_number,
+        },
+        stream,
+        numbers: [own, other],
+        is_known: magic == MAGIC && proof == expected,
+    })
+}
+
+/// A number that nobody can guess.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+fn numbers(all: &[u64]) -> Vec<u8> {
+    all.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+fn read<const N: usize>(stream: &mut TcpStream) -> io::Result<[u64; N]> {
+    let mut numbers = [0; N];
+    for number in &mut numbers {
+        let mut bytes = [0; 8];
+        stream.read_exact(&mut bytes)?;
+        *number = u64::from_le_bytes(bytes);
+    }
+    Ok(numbers)
+}
+
+fn failed<T>(message: String) -> Result<T> {
+    Err(Error::Launcher { message })
+}
