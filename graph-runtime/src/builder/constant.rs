@@ -7,8 +7,10 @@ use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place};
 use crate::shape::size::Size;
 use graph_plan::{Constant, Diagnostic, Memory, ModuleVariable, ModuleVariables, Subject, same};
-use graph_ptx::ast;
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// A variable of a module that was declared as memory.
 pub(super) struct DeclaredConstant {
@@ -76,8 +78,10 @@ impl GraphBuilder {
         if self.memory.constants.is_empty() || !self.kernels.unresolved.is_empty() {
             return Vec::new();
         }
-        let modules: Vec<Option<Variables>> = self.program.modules.iter().map(|ptx| Variables::of(ptx)).collect();
-        let found = modules.iter().map(|module| module.as_ref().map(Variables::listed));
+        let modules: Vec<Option<Arc<Variables>>> = self.program.modules.iter().map(|&ptx| Variables::of(ptx)).collect();
+        let found = modules
+            .iter()
+            .map(|module| module.as_ref().map(|module| module.listed()));
         let lists: Vec<Option<Vec<ModuleVariable<'_>>>> = found.collect();
         let listed: Vec<Option<ModuleVariables<'_>>> = lists
             .iter()
@@ -154,30 +158,47 @@ impl GraphBuilder {
 }
 
 /// The variables of a module.
-struct Variables(ast::Module);
+struct Variables(Vec<Variable>);
+
+struct Variable {
+    name: String,
+    bytes: u64,
+    align: u64,
+    line: u32,
+}
 
 impl Variables {
-    /// `None` if the PTX cannot be read.
-    fn of(ptx: &Ptx) -> Option<Self> {
-        graph_ptx::parse(ptx.text).ok().map(Self)
+    /// The variables in PTX, which is parsed once; `None` if it cannot be read.
+    fn of(ptx: &'static Ptx) -> Option<Arc<Self>> {
+        /// By the address of the PTX, which stays.
+        static KNOWN: LazyLock<Mutex<HashMap<usize, Option<Arc<Variables>>>>> = LazyLock::new(Mutex::default);
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known.entry(ptr::from_ref(ptx).addr());
+        found.or_insert_with(|| Self::parsed(ptx.text).map(Arc::new)).clone()
     }
 
-    fn all(&self) -> impl Iterator<Item = &ast::Variable> {
-        self.0.variables()
+    fn parsed(text: &str) -> Option<Self> {
+        let module = graph_ptx::parse(text).ok()?;
+        let variables = module.variables().map(|variable| Variable {
+            name: variable.name.clone(),
+            bytes: variable.size,
+            align: variable.align.into(),
+            line: variable.line,
+        });
+        Some(Self(variables.collect()))
     }
 
     fn listed(&self) -> Vec<ModuleVariable<'_>> {
-        let listed = self.all().map(|variable| ModuleVariable {
+        let listed = self.0.iter().map(|variable| ModuleVariable {
             name: &variable.name,
-            bytes: variable.size,
-            align: u64::from(variable.align),
+            bytes: variable.bytes,
+            align: variable.align,
         });
         listed.collect()
     }
 
     fn line(&self, symbol: &str) -> Option<u32> {
-        self.all()
-            .find(|variable| variable.name == symbol)
-            .map(|variable| variable.line)
+        let found = self.0.iter().find(|variable| variable.name == symbol);
+        found.map(|variable| variable.line)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use crate::traces::Lines;
+use std::time::{Duration, Instant};
 use tracing::Dispatch;
 use tracing::subscriber::with_default;
 
@@ -70,4 +71,44 @@ fn graphs_of_a_device_share_modules_whose_variables_they_do_not_write() -> Resul
         assert_eq!(*other.device(&other_out)?.read()?, [11, 21]);
         Ok(())
     })
+}
+
+/// The least time of three calls.
+fn least(mut call: impl FnMut() -> Result<()>) -> Result<Duration> {
+    let mut times = [Duration::MAX; 3];
+    for time in &mut times {
+        let begun = Instant::now();
+        call()?;
+        *time = begun.elapsed();
+    }
+    Ok(times.into_iter().min().unwrap_or_default())
+}
+
+#[test]
+fn a_variable_of_a_large_module_is_found_without_parsing_the_module_again() -> Result<()> {
+    let device = device();
+    let mut text = include_str!("../kernels/constants.ptx").to_owned();
+    for number in 0..20_000 {
+        text += &format!(
+            ".visible .entry other{number}() {{\n.reg .b32 %r<2>;\nmov.u32 %r1, {number};\nadd.u32 %r1, %r1, %r1;\nret;\n}}\n"
+        );
+    }
+    let read = || device.module(Ptx::from_text("large.ptx", text.clone())?);
+    let parsing = least(|| read().map(drop))?;
+    let weigh = read()?.kernel("weigh")?;
+    let define = || {
+        let mut builder = GraphBuilder::new(&device, "Weighted");
+        let mut data = builder.device::<[f32; 4]>("data");
+        let mut table = builder.constant::<[f32; 4]>("table", "table");
+        let set = builder.memset("set", &mut table, 2.0_f32);
+        // SAFETY: four threads weigh an element each, of four.
+        let call = unsafe { weigh.call([data.write()]) };
+        let node = builder.kernel("weigh", Launch::new(1, 4), call);
+        builder.after(node, &[set]);
+        builder.define().map(drop)
+    };
+    define()?;
+    let defining = least(define)?;
+    assert!(defining < parsing / 4, "{defining:?} to define, {parsing:?} to parse");
+    Ok(())
 }
