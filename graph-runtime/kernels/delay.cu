@@ -1,5 +1,5 @@
 // cuda-graph: --ptx-version=6.0
-// The built-in kernel that delays nodes, for `Device::with_delays`.
+// The built-in kernels about time: one delays nodes, for `Device::with_delays`, and one takes the time, for profiles.
 
 typedef unsigned long long u64;
 
@@ -16,4 +16,10 @@ extern "C" __global__ void graph_runtime_delay(u64 nanoseconds)
 {
     u64 start = now();
     while (now() - start < nanoseconds) {}
+}
+
+// Takes the time.
+extern "C" __global__ void graph_runtime_stamp(u64 *time)
+{
+    *time = now();
 }

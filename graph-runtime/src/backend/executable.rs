@@ -19,6 +19,7 @@ use crate::ownership::blueprint::Blueprint;
 use crate::ownership::shared_resources::{Claims, SharedResources};
 use crate::ownership::storage::Storage;
 use crate::program::recorder::Recorder;
+use crate::program::rows::Rows;
 use crate::program::{ChangedValue, External, MemcpyOp, Op, Program, Structure, Work};
 use graph_plan::{Draft, Memory};
 use std::ffi::CStr;
@@ -162,18 +163,17 @@ impl Executable {
         }
     }
 
-    /// Runs the graph node by node, and takes down the times of its nodes. `bodies` has the nodes of each body, in an
-    /// order that the graph allows. No launch is in flight. On the emulator, faults are reported to whoever waits.
+    /// Runs the graph node by node, in the order of `rows`, and takes down the times of its nodes. No launch is in flight. On the emulator, faults are reported to whoever waits.
     pub(crate) fn profile(
         &mut self,
         draft: &Draft,
         program: &Program,
-        bodies: &[Vec<usize>],
+        rows: &Rows,
         claims: &Claims<'_>,
         recorder: &mut Recorder,
     ) -> Result<()> {
         match self {
-            Executable::Cuda(exec) => exec.profile(draft, program, bodies, claims, recorder),
+            Executable::Cuda(exec) => exec.profile(draft, program, rows, claims, recorder),
             Executable::Debug(exec) => exec.profile(draft, program, claims, recorder),
             Executable::Emulator(exec) => {
                 let _using = claims.begin(ptr::null_mut(), None).at(|| Site::graph(&draft.name))?;

@@ -5,14 +5,16 @@ use crate::graph::profile::{Profile, ProfiledNode};
 use crate::graph::{Graph, GraphData};
 use crate::in_flight::uses::Patience;
 use crate::program::recorder::Recorder;
+use crate::program::rows::Rows;
 
 impl Graph {
     /// Launches the graph `launches` times, one after the other, and measures each node. It waits for earlier launches
     /// and for these. They are launches like others: they read and write the graph's memory, and call host functions.
     ///
-    /// Nodes run one at a time, in an order that the graph allows: on CUDA each is a graph of its own between two
-    /// events, on the emulator the time is that of the CPU, and the instructions of kernels are counted. Params,
-    /// rebound memory and disabled nodes are as in launches. Other launches cost nothing more.
+    /// Nodes run one at a time, in an order that the graph allows. On CUDA they are in one graph, with kernels that take
+    /// the time between them; only kernels that programmatic edges join overlap, and how their time divides among them
+    /// is measured in the first launches. On the emulator the time is that of the CPU, and the instructions of kernels
+    /// are counted. Params, rebound memory and disabled nodes are as in launches. Other launches cost nothing more.
     ///
     /// ```
     /// use graph_runtime::{AnyGraph, Device, cuda_graph};
@@ -52,17 +54,16 @@ impl Graph {
             return Err(self.refusal());
         }
         self.executable.restart(&self.data.draft)?; // as for a launch, an earlier one may have failed
+        let rows = Rows::of(&self.data.plan());
         let shape = shape(&self.data);
-        let bodies = sequences(&shape);
-        let mut recorder = Recorder::new(shape.len());
+        let mut recorder = Recorder::new(shape.len(), launches);
         for _ in 0..launches {
             recorder.launch();
             let GraphData {
                 draft, program, shared, ..
             } = &self.data;
             let claims = shared.claim(draft, Patience::of_this_thread())?;
-            self.executable
-                .profile(draft, program, &bodies, &claims, &mut recorder)?;
+            self.executable.profile(draft, program, &rows, &claims, &mut recorder)?;
             drop(claims);
             self.synchronize()?;
         }
@@ -94,21 +95,4 @@ fn shape(data: &GraphData) -> Vec<ProfiledNode> {
         bodies,
     });
     shape.collect()
-}
-
-/// The nodes of each body, in an order that the graph allows.
-fn sequences(shape: &[ProfiledNode]) -> Vec<Vec<usize>> {
-    let count = shape
-        .iter()
-        .flat_map(|node| &node.bodies)
-        .max()
-        .map_or(1, |last| last + 1);
-    let mut sequences = vec![Vec::new(); count];
-    for (index, node) in shape.iter().enumerate() {
-        sequences[node.body].push(index);
-    }
-    for sequence in &mut sequences {
-        sequence.sort_by_key(|&node| shape[node].level);
-    }
-    sequences
 }

@@ -1,6 +1,7 @@
 //! The work of a graph's nodes as plain data. The builder writes it, and the backends carry it out.
 
 pub(crate) mod recorder;
+pub(crate) mod rows;
 pub(crate) mod edge_proofs;
 pub(crate) mod array;
 pub(crate) mod transfer;

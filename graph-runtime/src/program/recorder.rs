@@ -3,11 +3,14 @@
 /// The times of all nodes in several launches, and the course of the last launch.
 ///
 /// A launch tells it about each node: [`Recorder::call`] of a node without bodies, [`Recorder::skip`] of one that does
-/// not run, [`Recorder::enter`] and [`Recorder::leave`] around the bodies of one that has some, and [`Recorder::body`]
-/// before each run of a body. In a body, every node comes after those that it runs after.
+/// not run, [`Recorder::enter`] and [`Recorder::leave`] around the bodies of one that has some, [`Recorder::cost`] of
+/// each choice between them, and [`Recorder::body`] before each run of a body. In a body, every node comes after those
+/// that it runs after.
 pub(crate) struct Recorder {
     nodes: Vec<Times>,
     launches: usize,
+    /// The number of launches, those to come included.
+    planned: usize,
     /// The course of the last launch.
     course: Vec<Step>,
     /// The time that an empty call measures, in nanoseconds, once it is known. It is subtracted from each call.
@@ -42,6 +45,8 @@ pub(crate) struct Times {
     pub(crate) launches: Vec<u64>,
     /// The number of times that a node with bodies was entered.
     pub(crate) entered: u64,
+    /// The time of the last call in a launch that [`Recorder::is_divided`].
+    pub(crate) divided: u64,
     /// The counts of all calls, if the emulator counted.
     pub(crate) counts: Option<Counts>,
 }
@@ -57,16 +62,19 @@ pub(crate) enum Step {
     Enter(usize),
     /// A body of the node that was entered last begins.
     Body,
+    /// The node that was entered last takes so many nanoseconds of its own.
+    Cost(u64),
     /// The node that was entered last has ended.
     Leave,
 }
 
 impl Recorder {
-    /// For a graph of so many nodes.
-    pub(crate) fn new(nodes: usize) -> Self {
+    /// For so many launches of a graph of so many nodes.
+    pub(crate) fn new(nodes: usize, planned: usize) -> Self {
         Self {
             nodes: vec![Times::default(); nodes],
             launches: 0,
+            planned,
             course: Vec::new(),
             overhead: None,
         }
@@ -89,9 +97,26 @@ impl Recorder {
         self.course.clear();
     }
 
+    /// Whether kernels that programmatic edges join are measured each in this launch, rather than together: the first
+    /// launches say how the time of all divides, and the others how long it is.
+    pub(crate) fn is_divided(&self) -> bool {
+        let divided = match self.planned {
+            1..5 => 1,
+            _ => 2,
+        };
+        self.launches <= divided
+    }
+
     /// Notes a call of a node without bodies: the nanoseconds that were measured, and the counts, if there are some.
     pub(crate) fn call(&mut self, node: usize, measured: u64, counts: Option<Counts>) {
-        let time = measured.saturating_sub(self.overhead.unwrap_or(0));
+        self.call_without_overhead(node, measured.saturating_sub(self.overhead.unwrap_or(0)), counts);
+    }
+
+    /// Notes a call as [`Recorder::call`] does, of a time that has no overhead.
+    pub(crate) fn call_without_overhead(&mut self, node: usize, time: u64, counts: Option<Counts>) {
+        if self.is_divided() {
+            self.nodes[node].divided = time;
+        }
         let times = &mut self.nodes[node];
         times.calls.push(time);
         if let Some(sum) = times.launches.last_mut() {
@@ -117,6 +142,14 @@ impl Recorder {
     /// Notes that a body of the node that was entered last begins.
     pub(crate) fn body(&mut self) {
         self.course.push(Step::Body);
+    }
+
+    /// Notes the nanoseconds that a node with bodies, the one that was entered last, takes besides its bodies.
+    pub(crate) fn cost(&mut self, node: usize, time: u64) {
+        if let Some(sum) = self.nodes[node].launches.last_mut() {
+            *sum += time;
+        }
+        self.course.push(Step::Cost(time));
     }
 
     /// Notes that the node that was entered last has ended.

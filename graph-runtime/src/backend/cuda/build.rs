@@ -39,6 +39,17 @@ pub(super) enum Single<'a> {
     External(&'a External),
 }
 
+impl<'a> Single<'a> {
+    /// The work of a node, unless it has bodies.
+    pub(super) fn of(op: &'a Op) -> Option<Self> {
+        match op {
+            Op::Work(work) => Some(Single::Work(work)),
+            Op::External(external) => Some(Single::External(external)),
+            Op::Structure(_) => None,
+        }
+    }
+}
+
 impl CudaExecutable {
     /// Makes all but the executable graph: memory, kernels, and the graph with its nodes.
     pub(crate) fn with_nodes(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
@@ -49,6 +60,7 @@ impl CudaExecutable {
             programmatic: programmatic::edges(cuda, blueprint, &plain)?,
             ..*blueprint
         };
+        prepared.programmatic = !blueprint.programmatic.is_empty();
         programmatic::divide_alike(&prepared.kernels, blueprint)?;
         match blueprint.program.whole_capture() {
             Some(_) => prepared.adopt(0),
@@ -93,6 +105,7 @@ impl CudaExecutable {
             options: InstantiateOptions::default(),
             stale: false,
             changed: false,
+            programmatic: false,
             nodes: vec![ptr::null_mut(); blueprint.program.ops.len()],
             setters: Vec::new(),
             predicated: Predicated::default(),

@@ -6,6 +6,7 @@
 //! and repeats bodies.
 
 mod steps;
+mod row;
 mod errors;
 mod wait;
 mod read_only;
@@ -14,6 +15,7 @@ use super::build::Single;
 use super::kernels::Builtin;
 use super::{CudaExecutable, OWN};
 use crate::backend::cuda::debug::read_only::ReadOnly;
+use crate::backend::cuda::debug::row::Stamps;
 use crate::backend::finite::Finite;
 use crate::devices::cuda::{Cuda, twice};
 use crate::devices::options::DebugOptions;
@@ -25,6 +27,7 @@ use crate::ownership::shared_resources::Claims;
 use crate::ownership::storage::Storage;
 use crate::program::capture::CaptureCall;
 use crate::program::recorder::Recorder;
+use crate::program::rows::Rows;
 use crate::program::{External, Op, Program, Work};
 use graph_plan::{Draft, Memory, Space};
 use graph_ptx::GuardForm;
@@ -64,10 +67,11 @@ struct StepState {
 /// The facts of [`CudaExecutable`] hold for `parts`. Its `graph` and `exec` are null in debug mode. In a profile they
 /// are not, but only a captured graph's `exec` is launched, as its only node. Else pieces stand in their place:
 ///
-/// 1. *A piece has one node*, or the nodes that the closure of one `raw` node has added, or those of a captured graph.
+/// 1. *A piece has one node*, or the nodes that the closure of one `raw` node has added, or those of a captured graph;
+///    in a profile, several nodes of one body in a row, with kernels between them that write to memory of the clock.
 ///    It refers to the memory and the kernels of `parts`.
 /// 2. *A launch waits for each of its pieces.* It is noted in `parts.in_flight` before the first. A piece is destroyed
-///    after the wait for it, or never, if that failed; so it never outlives `parts`.
+///    after the wait for it, or never, if that failed; so it never outlives `parts`, nor the memory of the clock.
 /// 3. *Nothing else runs in between*: a launch has `parts` exclusively, and holds its claims until it returns. It
 ///    begins when no earlier launch is in flight.
 struct Steps<'a> {
@@ -98,7 +102,15 @@ struct Run<'a> {
     /// The iterations of all `while` nodes so far.
     iterations: u64,
     /// If the times of nodes are measured: who takes them down, and the clock.
-    measured: Option<(&'a mut Recorder, &'a Timer)>,
+    measured: Option<(&'a mut Recorder, Clock<'a>)>,
+}
+
+/// The clock of a profile.
+enum Clock<'a> {
+    /// Events around each node.
+    Events(Timer),
+    /// Kernels between nodes.
+    Stamps(Stamps<'a>),
 }
 
 /// A node around the one that runs, and the number of its current iteration, from 1, if it is a `while`.
@@ -116,7 +128,7 @@ impl Steps<'_> {
         program: &'a Program,
         user: Option<CUstream>,
         copies: Option<&mut Vec<(usize, Vec<u8>)>>,
-        measured: Option<(&'a mut Recorder, &'a Timer)>,
+        measured: Option<(&'a mut Recorder, Clock<'a>)>,
     ) -> Result<()> {
         let mut run = Run {
             draft,
@@ -147,27 +159,34 @@ impl Steps<'_> {
     }
 
     /// Runs the graph on its own stream, after launches of other graphs that conflict with `claims`, and takes down the
-    /// times of its nodes.
+    /// times of its nodes: in rows, if these are given, else with events around each.
     fn measure(
         &mut self,
         draft: &Draft,
         program: &Program,
+        rows: Option<&Rows>,
         claims: &Claims<'_>,
         recorder: &mut Recorder,
     ) -> Result<()> {
         let _relaxed = RelaxedCapture::enter();
         let graph = || Site::graph(&draft.name);
         self.parts.cuda.bind().at(graph)?;
-        let timer = Timer::new(&self.parts.cuda).at(graph)?;
+        let kernels = &mut self.parts.kernels;
+        kernels.load_builtin(draft, Builtin::Delay, GuardForm::default())?;
+        self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
+        let clock = match rows {
+            Some(rows) => Clock::Stamps(Stamps::new(&self.parts.cuda, rows).at(graph)?),
+            None => Clock::Events(Timer::new(&self.parts.cuda).at(graph)?),
+        };
         if recorder.overhead().is_none() {
-            let kernels = &mut self.parts.kernels;
-            kernels.load_builtin(draft, Builtin::Delay, GuardForm::default())?;
-            self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
-            recorder.set_overhead(self.overhead(&timer).at(graph)?);
+            let overhead = match &clock {
+                Clock::Events(timer) => self.overhead(timer),
+                Clock::Stamps(stamps) => self.stamp_overhead(stamps),
+            };
+            recorder.set_overhead(overhead.at(graph)?);
         }
-        let measured = Some((recorder, &timer));
+        let measured = Some((recorder, clock));
         if claims.is_empty() {
-            self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
             return self.run(draft, program, None, None, measured);
         }
         let (_, _using) = self.parts.await_others(draft, claims, None)?;
@@ -179,13 +198,12 @@ impl Steps<'_> {
 }
 
 impl CudaExecutable {
-    /// Runs the graph node by node, and takes down the times of its nodes. `bodies` has the nodes of each body, in an
-    /// order that the graph allows. No launch is in flight.
+    /// Runs the graph node by node, and takes down the times of its nodes. No launch is in flight.
     pub(crate) fn profile(
         &mut self,
         draft: &Draft,
         program: &Program,
-        bodies: &[Vec<usize>],
+        rows: &Rows,
         claims: &Claims<'_>,
         recorder: &mut Recorder,
     ) -> Result<()> {
@@ -211,7 +229,7 @@ impl CudaExecutable {
                 iteration_limit: None,
                 ..DebugOptions::default()
             },
-            bodies: bodies.to_vec(),
+            bodies: rows.bodies.clone(),
             raw: HashMap::new(),
             finite: None,
             read_only: None,
@@ -221,7 +239,9 @@ impl CudaExecutable {
             parts: self,
             state: &mut state,
         };
-        steps.measure(draft, program, claims, recorder)
+        // It may have nodes that no other graph can have, so it is launched as it is.
+        let rows = program.whole_capture().is_none().then_some(rows);
+        steps.measure(draft, program, rows, claims, recorder)
     }
 }
 
@@ -360,7 +380,7 @@ impl DebugExecutable {
         recorder: &mut Recorder,
     ) -> Result<()> {
         self.refuse_if_over()?;
-        let ran = self.steps().measure(draft, program, claims, recorder);
+        let ran = self.steps().measure(draft, program, None, claims, recorder);
         self.fault = ran.as_ref().err().cloned();
         ran
     }

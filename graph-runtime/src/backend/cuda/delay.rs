@@ -1,5 +1,5 @@
 //! Artificial delays before nodes, which bring missing edges to light: see
-//! [`Device::with_delays`](crate::Device::with_delays).
+//! [`Device::with_delays`](crate::Device::with_delays). And the kernels that take the time between nodes.
 
 use super::add::{ONE_THREAD, launch};
 use super::kernels::{Builtin, Kernels};
@@ -57,7 +57,7 @@ pub(super) unsafe fn add_empty(
 /// # Safety
 ///
 /// As for [`add_empty`].
-unsafe fn add_delay(
+pub(super) unsafe fn add_delay(
     cuda: &Cuda,
     graph: CUgraph,
     after: &[CUgraphNode],
@@ -71,6 +71,25 @@ unsafe fn add_delay(
         &mut arguments,
     );
     // SAFETY: by the caller's promise; the argument is copied by the call (fact 6 of `CudaExecutable`).
+    unsafe { cuda.api().add_kernel_node(graph, after, &params) }
+}
+
+/// Adds the kernel that writes the GPU's clock, in nanoseconds, to an address in device memory.
+///
+/// # Safety
+///
+/// As for [`add_empty`]; the memory at the address has eight bytes, and outlives every launch of the graph.
+pub(super) unsafe fn add_stamp(
+    cuda: &Cuda,
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    kernels: &Kernels,
+    mut address: u64,
+) -> Result<CUgraphNode, CudaError> {
+    let mut arguments = [(&raw mut address).cast::<c_void>()];
+    let kernel = kernels.builtin(Builtin::Stamp, GuardForm::default());
+    let params = launch(kernel, &ONE_THREAD, &mut arguments);
+    // SAFETY: as above.
     unsafe { cuda.api().add_kernel_node(graph, after, &params) }
 }
 

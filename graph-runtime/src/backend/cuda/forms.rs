@@ -5,7 +5,7 @@
 //! choice are taken to be equally likely, and a `while` to make some tens of iterations.
 
 use super::passes::Seen;
-use super::prices::Prices;
+use super::prices::{Costs, Prices};
 use crate::devices::bodies::{Bodies, BodyForm};
 use crate::ownership::blueprint::Blueprint;
 use crate::program::{
@@ -47,6 +47,8 @@ pub(super) struct Chosen {
     pub(super) latched: bool,
     /// The words that the nodes of a `while` test.
     pub(super) seen: Seen,
+    /// The costs of its choices, if it has predicated kernels.
+    predicated_costs: Option<Costs>,
     reason: String,
 }
 
@@ -58,6 +60,7 @@ impl Chosen {
             passes: 1,
             latched,
             seen: Seen::default(),
+            predicated_costs: None,
             reason,
         }
     }
@@ -89,6 +92,14 @@ impl Forms {
     /// The form of a conditional; `None` if nothing was chosen, so that it is a conditional node.
     pub(super) fn of(&self, node: usize) -> Option<&Chosen> {
         self.chosen.get(&node)
+    }
+
+    /// The costs of the choices of a conditional.
+    pub(super) fn costs(&self, node: usize, conditional: &Conditional, prices: &Prices) -> Costs {
+        let chosen = self.of(node).filter(|chosen| chosen.has_tests());
+        let predicated = chosen.and_then(|chosen| chosen.predicated_costs.clone());
+        predicated
+            .unwrap_or_else(|| prices.of_node(conditional.bodies.len(), conditional.kind == ConditionalKind::While))
     }
 
     /// Whether the conditional is predicated as a whole.
@@ -228,6 +239,10 @@ impl Chooser<'_> {
             .iter()
             .map(|price| latch + rest - price.rests + price.runs)
             .collect();
+        let costs = Costs {
+            runs: predicated.clone(),
+            rests: latch + rest,
+        };
         let mut as_node = vec![self.prices.taken; prices.len()];
         if has_none(conditional) {
             predicated.push(latch + rest);
@@ -247,6 +262,7 @@ impl Chooser<'_> {
         );
         Chosen {
             predicated: self.blueprint.bodies == Bodies::Predicated || predicated <= as_node,
+            predicated_costs: Some(costs),
             ..Chosen::node(latched, reason)
         }
     }
@@ -301,6 +317,10 @@ impl Chooser<'_> {
             passes,
             latched: true,
             seen,
+            predicated_costs: Some(Costs {
+                runs: vec![an_iteration(passes)],
+                rests: self.prices.skipped + end(passes),
+            }),
             reason: format!(
                 "an iteration costs about {:.1} us more than its kernels, and {:.1} us if the body is not repeated; \
                  repetitions after the last one cost about {:.1} us (prices of {}){how}",

@@ -32,6 +32,8 @@ pub(super) enum Builtin {
     ConditionEqual,
     /// Delays a node.
     Delay,
+    /// Takes the time.
+    Stamp,
     /// Copies a condition.
     Latch,
     /// Copies memory, in words.
@@ -66,10 +68,13 @@ impl Builtin {
                     (Builtin::ConditionEqual, c"graph_runtime_condition_equal"),
                 ],
             ),
-            Builtin::Delay => (
+            Builtin::Delay | Builtin::Stamp => (
                 "graph-runtime/kernels/delay.ptx",
                 include_str!("../../../kernels/delay.ptx"),
-                &[(Builtin::Delay, c"graph_runtime_delay")],
+                &[
+                    (Builtin::Delay, c"graph_runtime_delay"),
+                    (Builtin::Stamp, c"graph_runtime_stamp"),
+                ],
             ),
             Builtin::Latch | Builtin::CopyWords | Builtin::CopyBytes => (
                 "graph-runtime/kernels/predicate.ptx",

@@ -174,6 +174,8 @@ pub(crate) struct CudaExecutable {
     stale: bool,
     /// Whether the user has changed `graph`, which may have more nodes than the program.
     changed: bool,
+    /// Whether driver and device support programmatic edges, if the graph has some.
+    programmatic: bool,
     /// The handle of each node of the program in `graph`, by index.
     nodes: Vec<CUgraphNode>,
     /// The kernels that set the conditions of nodes.

@@ -43,7 +43,32 @@ const H200: Prices = Prices {
 /// of them have the last prices.
 const TABLE: &[((i32, i32), Prices)] = &[((9, 0), H200)];
 
+/// The cost of the choices of a conditional besides the nodes that run, in microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Costs {
+    /// If it runs a body, for each body; of a `while`, for an iteration.
+    pub(super) runs: Vec<f64>,
+    /// If it runs none, any more.
+    pub(super) rests: f64,
+}
+
+impl Costs {
+    /// The nanoseconds if the body of this position runs, or none.
+    pub(super) fn nanoseconds(&self, body: Option<usize>) -> u64 {
+        let cost = body.map_or(Some(&self.rests), |body| self.runs.get(body));
+        (cost.copied().unwrap_or(0.0) * 1e3) as u64
+    }
+}
+
 impl Prices {
+    /// The costs of a conditional node with this number of bodies.
+    pub(super) fn of_node(&self, bodies: usize, is_while: bool) -> Costs {
+        Costs {
+            runs: vec![if is_while { self.iteration } else { self.taken }; bodies],
+            rests: self.skipped,
+        }
+    }
+
     /// The prices of a device of this compute capability.
     pub(super) fn of(capability: (i32, i32)) -> &'static Self {
         let known = TABLE.iter().find(|(from, _)| capability >= *from);

@@ -17,8 +17,10 @@ use std::time::Duration;
 /// of at most 120 columns, the nodes that take longest first, with all
 /// iterations of a loop in one row.
 ///
-/// The nodes run one after the other and are measured alone, so what the GPU gains by running several at once, and what
-/// conditional nodes cost besides the nodes in them, is not in these times. The step from one node to the next is.
+/// The nodes run one after the other and are measured alone, so what the GPU gains by running several at once is not in
+/// these times. The step from one node to the next is, and so is what kernels gain that programmatic edges join. A
+/// choice between bodies costs on a GPU what was measured on an H200 for [the form of the
+/// bodies](crate::Graph::body_forms): it is in the time of the node with the bodies.
 /// [`Profile::critical_path`] and [`Profile::write_trace`] say how long a launch takes if nodes start as soon as the
 /// graph's edges allow, and none slows down another one.
 #[derive(Clone, Debug)]
@@ -31,6 +33,8 @@ pub struct Profile {
     by_declaration: Vec<NodeProfile>,
     shape: Vec<ProfiledNode>,
     bodies: usize,
+    /// The nanoseconds that each node with bodies takes in one launch besides these.
+    own: Vec<u64>,
     course: Vec<Step>,
 }
 
@@ -49,10 +53,11 @@ pub struct NodeProfile {
     pub calls: u64,
     /// The median of the times of its calls. For a node with bodies, it is `total` divided by `calls`.
     pub median: Duration,
-    /// The sum of the times of its calls. For a node with bodies: the sum of all nodes in them.
+    /// The sum of the times of its calls. For a node with bodies: the sum of all nodes in them, and of what the choices
+    /// between bodies cost.
     pub total: Duration,
     /// The time of all its calls in one launch: the median over the launches, so that a slow first one, in which
-    /// memory and code are not in caches yet, does not count. For a node with bodies: the sum of all nodes in them.
+    /// memory and code are not in caches yet, does not count. For a node with bodies: the sum, as in `total`.
     pub launch: Duration,
     /// `launch` as a part of the time of all nodes, from 0 to 1. A node in a body counts for the node around it, too.
     pub share: f64,
@@ -186,6 +191,7 @@ impl Profile {
             .flat_map(|node| &node.bodies)
             .max()
             .map_or(1, |last| last + 1);
+        let own = sums.iter().map(|sum| sum.launch).collect();
         let mut members = vec![Sum::default(); bodies];
         // The nodes of a body come after the node whose body it is.
         for (index, node) in shape.iter().enumerate().rev() {
@@ -221,6 +227,7 @@ impl Profile {
             by_declaration,
             shape,
             bodies,
+            own,
             course: recorder.course().to_vec(),
         }
     }
@@ -240,8 +247,9 @@ impl Profile {
     }
 
     /// The time that measuring adds to each call of a node, which is already subtracted: on a GPU, what a kernel that
-    /// does nothing measures alone more than it adds to a chain of such kernels in one graph; on the emulator, what
-    /// reading the clock takes. So times are what nodes add to a launch, with the step from the node before.
+    /// takes the time adds to a chain of such kernels; on the emulator, what reading the clock takes. So times are what
+    /// nodes add to a launch, with the step from the node before. In debug mode and for a captured graph, it is what two
+    /// events around a kernel that does nothing measure more than the kernel adds to a chain of such kernels.
     pub fn overhead(&self) -> Duration {
         self.overhead
     }
@@ -271,7 +279,7 @@ impl Profile {
 
     /// The nodes that determine how long a launch takes, in the order in which they run: the path along the graph's
     /// edges with the largest sum of [`NodeProfile::launch`]. Where it goes through a node with bodies, the nodes of
-    /// the path through each of its bodies stand for it.
+    /// the path through each of its bodies stand for it, and what the choices cost counts, too.
     pub fn critical_path(&self) -> Vec<&NodeProfile> {
         let (_, path) = path::longest(self);
         path.into_iter().map(|node| &self.nodes[node]).collect()

@@ -46,7 +46,7 @@ impl Search<'_> {
             if !shape.bodies.is_empty() {
                 let (times, paths): (Vec<u64>, Vec<Vec<usize>>) =
                     shape.bodies.iter().map(|&body| self.body(body)).unzip();
-                time = times.iter().sum();
+                time = profile.own[node] + times.iter().sum::<u64>();
                 inner.insert(node, paths.concat());
             }
             self.ends[node] = last.map_or(0, |last| self.ends[last]) + time;

@@ -71,6 +71,7 @@ pub(super) fn spans(profile: &Profile) -> Vec<Span> {
                 frame.start = frame.end;
                 frame.ends.clear();
             }
+            Step::Cost(time) => frame.end += time,
             Step::Leave => {
                 let Some(around) = outer.pop() else { continue };
                 let inner = std::mem::replace(&mut frame, around);

@@ -31,7 +31,7 @@ fn diamond() -> Profile {
         node("c", &[0], 1),
         node("d", &[1, 2], 2),
     ];
-    let mut recorder = Recorder::new(4);
+    let mut recorder = Recorder::new(4, 2);
     recorder.set_overhead(5);
     for scale in [1, 3] {
         recorder.launch();
@@ -51,7 +51,7 @@ fn nested() -> Profile {
     let mut idle = node("idle", &[], 0);
     idle.body = 1;
     let shape = vec![node("set", &[], 0), train, step, idle];
-    let mut recorder = Recorder::new(4);
+    let mut recorder = Recorder::new(4, 1);
     recorder.launch();
     recorder.call(0, 10, None);
     recorder.enter(1);
@@ -97,7 +97,7 @@ fn the_critical_path_is_the_longest_one() {
 
 #[test]
 fn a_slow_first_launch_does_not_count() {
-    let mut recorder = Recorder::new(2);
+    let mut recorder = Recorder::new(2, 3);
     for (first, second) in [(9000, 10), (20, 100), (30, 90)] {
         recorder.launch();
         recorder.call(0, first, None);
@@ -189,7 +189,7 @@ fn tables_fit_into_120_columns() {
             node
         })
         .collect();
-    let mut recorder = Recorder::new(40);
+    let mut recorder = Recorder::new(40, 1);
     recorder.launch();
     (0..39).for_each(|node| {
         recorder.call(

@@ -3,11 +3,12 @@
 use super::errors;
 use super::read_only::Contents;
 use super::wait::{self, wait};
-use super::{Around, Piece, Run, Steps};
+use super::{Around, Clock, Piece, Run, Steps};
 use crate::backend::cuda::build::Single;
 use crate::backend::cuda::delay;
 use crate::backend::cuda::failure::Failure;
 use crate::backend::cuda::predicated::Guard;
+use crate::backend::cuda::prices::Prices;
 use crate::backend::finite::Before;
 use crate::devices::timer::Timer;
 use crate::driver::{self, CUgraphExec, GraphApi};
@@ -23,7 +24,7 @@ impl Run<'_> {
     }
 
     /// Tells the recorder, if the launch is measured.
-    fn record(&mut self, note: impl FnOnce(&mut Recorder)) {
+    pub(super) fn record(&mut self, note: impl FnOnce(&mut Recorder)) {
         if let Some((recorder, _)) = &mut self.measured {
             note(recorder);
         }
@@ -41,8 +42,15 @@ impl Steps<'_> {
     /// Runs the nodes of a body once, each with its own bodies.
     pub(super) fn body(&mut self, body: usize, run: &mut Run<'_>) -> Result<()> {
         let program = run.program;
+        let in_rows = matches!(run.measured, Some((_, Clock::Stamps(_))));
+        let mut row = Vec::new();
         for index in 0..self.state.bodies[body].len() {
             let node = self.state.bodies[body][index];
+            if in_rows && (!program.enabled[node] || !matches!(program.ops[node], Op::Structure(_))) {
+                row.push(node);
+                continue;
+            }
+            self.row(&std::mem::take(&mut row), run)?;
             if !program.enabled[node] {
                 run.record(|recorder| recorder.skip(node));
                 continue;
@@ -61,7 +69,7 @@ impl Steps<'_> {
                 Op::External(external) => self.step(node, Single::External(external), run)?,
             }
         }
-        Ok(())
+        self.row(&row, run)
     }
 
     fn conditional(&mut self, node: usize, conditional: &Conditional, run: &mut Run<'_>) -> Result<()> {
@@ -69,7 +77,9 @@ impl Steps<'_> {
         let mut iteration = 0;
         loop {
             let value = self.condition(conditional, || run.site(node))?;
-            let Some(body) = conditional.chosen(value) else {
+            let chosen = conditional.chosen(value);
+            self.record_choice(node, conditional, chosen, run)?;
+            let Some(body) = chosen else {
                 return Ok(());
             };
             if is_while {
@@ -90,6 +100,23 @@ impl Steps<'_> {
                 return Ok(());
             }
         }
+    }
+
+    /// Takes down what a choice costs in a launch of the whole graph.
+    fn record_choice(
+        &self,
+        node: usize,
+        conditional: &Conditional,
+        body: Option<usize>,
+        run: &mut Run<'_>,
+    ) -> Result<()> {
+        if matches!(run.measured, Some((_, Clock::Stamps(_)))) {
+            let prices = Prices::of(self.parts.cuda.capability().at(|| run.site(node))?);
+            let costs = self.parts.adder.forms.costs(node, conditional, prices);
+            let position = body.and_then(|body| conditional.bodies.iter().position(|&other| other == body));
+            run.record(|recorder| recorder.cost(node, costs.nanoseconds(position)));
+        }
+        Ok(())
     }
 
     /// Runs the nodes of a body of a node once.
@@ -126,7 +153,10 @@ impl Steps<'_> {
         let before = finite.map(|finite| finite.before(node, |resource, to| self.read(resource, to)));
         let read_only = self.state.read_only.as_ref();
         let given = read_only.map(|list| list.contents(node, |resource, to| self.read(resource, to)));
-        let timer = run.measured.as_ref().map(|(_, timer)| *timer);
+        let timer = match &run.measured {
+            Some((_, Clock::Events(timer))) => Some(timer),
+            _ => None,
+        };
         // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1).
         if let Err(error) = unsafe { self.queue(exec, timer) } {
             self.state.over = self.drain().is_err();
@@ -200,6 +230,9 @@ impl Steps<'_> {
     unsafe fn queue(&self, exec: CUgraphExec, timer: Option<&Timer>) -> Result<(), CudaError> {
         let stream = self.parts.stream;
         if let Some(timer) = timer {
+            // Otherwise the first launch would bring the graph to the device.
+            // SAFETY: by the caller's promise; fact 1 of `CudaExecutable`.
+            unsafe { self.parts.cuda.api().upload(exec, stream) }?;
             // SAFETY: fact 1 of `CudaExecutable`; the context is current, by the caller's promise.
             unsafe { timer.begin(stream) }?;
         }
@@ -288,7 +321,7 @@ impl Steps<'_> {
 
 impl Piece {
     /// A piece without a graph.
-    fn empty(api: GraphApi) -> Self {
+    pub(super) fn empty(api: GraphApi) -> Self {
         Self {
             api,
             graph: ptr::null_mut(),

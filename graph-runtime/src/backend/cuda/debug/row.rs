@@ -1,0 +1,292 @@
+//! The times of nodes that run in a row, as one graph, with kernels between them that write down the GPU's clock.
+//!
+//! A node adds to such a row, besides a kernel that takes the time, what it adds to a launch: the time that it runs, and
+//! the step from the node before. Kernels that programmatic edges join have no such kernel between them, which would
+//! keep them from overlapping, so they are measured together. In a launch that
+//! [divides](Recorder::is_divided) their time, each has one beside the kernel after it.
+
+use super::{Clock, Piece, Run, Steps};
+use crate::backend::cuda::build::Single;
+use crate::backend::cuda::delay;
+use crate::backend::cuda::failure::Failure;
+use crate::backend::cuda::predicated::Guard;
+use crate::devices::cuda::Cuda;
+use crate::devices::cuda_memory::CudaMemory;
+use crate::driver::{CUgraph, CUgraphExec, CUgraphNode};
+use crate::error::{At, CudaError, Result, Site};
+use crate::program::recorder::Recorder;
+use crate::program::rows::Rows;
+use crate::program::{Program, Work};
+use graph_plan::Draft;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The kernels in a row whose times are compared to find out what one adds.
+const CHAIN: usize = 17;
+/// The launches of which the median counts.
+const LAUNCHES: usize = 11;
+/// The time for which a GPU that was idle is kept busy first, in nanoseconds: its clock is slow until then.
+const WARM_UP: u64 = 50_000_000;
+
+/// The clock of one launch.
+pub(super) struct Stamps<'a> {
+    rows: &'a Rows,
+    /// The times that kernels write, in nanoseconds: before the first node of a row, and after each.
+    memory: CudaMemory,
+    /// The graphs of rows, by the first node of each.
+    pieces: HashMap<usize, Piece>,
+}
+
+/// Nodes of one body that run one after the other.
+struct Row<'a> {
+    /// Each group's last node is measured.
+    groups: Vec<Vec<usize>>,
+    stamps: &'a Stamps<'a>,
+    /// Whether all nodes are measured.
+    is_divided: bool,
+    /// Whether the first node is a copy that a launch begins with. Then the first time is taken beside it: a kernel
+    /// before it would hand over to the copy engine, which nothing does in a launch.
+    begins_with_copy: bool,
+}
+
+impl<'a> Stamps<'a> {
+    /// A clock for rows. The context is current.
+    pub(super) fn new(cuda: &Arc<Cuda>, rows: &'a Rows) -> Result<Self, CudaError> {
+        let longest = rows.bodies.iter().map(Vec::len).max().unwrap_or(0);
+        Ok(Self {
+            rows,
+            memory: CudaMemory::zeroed(cuda, 8 * (longest + 1).max(CHAIN))?,
+            pieces: HashMap::new(),
+        })
+    }
+
+    /// The address of a time.
+    fn address(&self, index: usize) -> u64 {
+        self.memory.address() + 8 * index as u64
+    }
+
+    /// Reads the first times. Nothing writes them now.
+    fn times(&self, count: usize) -> Result<Vec<u64>, CudaError> {
+        let mut bytes = vec![0; 8 * count];
+        self.memory.read(0, &mut bytes)?;
+        let words = bytes
+            .chunks_exact(8)
+            .map(|word| word.try_into().map_or(0, u64::from_le_bytes));
+        Ok(words.collect())
+    }
+}
+
+impl Steps<'_> {
+    /// Runs nodes of one body that have no bodies, and takes down their times.
+    pub(super) fn row(&mut self, nodes: &[usize], run: &mut Run<'_>) -> Result<()> {
+        let program = run.program;
+        let runs = |node: &usize| {
+            let idle = program.ops[*node].work().is_some_and(Work::is_idle);
+            program.enabled[*node] && !idle && Single::of(&program.ops[*node]).is_some()
+        };
+        let running: Vec<usize> = nodes.iter().copied().filter(runs).collect();
+        let mut times = HashMap::new();
+        if let (Some(first), Some((recorder, Clock::Stamps(stamps)))) = (running.first(), &mut run.measured) {
+            let groups = match self.parts.programmatic {
+                true => stamps.rows.groups(&running),
+                false => running.iter().map(|&node| vec![node]).collect(),
+            };
+            let is_copy = matches!(program.ops[*first].work(), Some(Work::Memcpy(_)));
+            let begins_with_copy = is_copy && stamps.rows.after[*first].is_empty() && run.around.is_empty();
+            if !stamps.pieces.contains_key(first) {
+                let row = Row {
+                    begins_with_copy,
+                    groups: groups.clone(),
+                    stamps,
+                    is_divided: recorder.is_divided(),
+                };
+                let piece = self.row_piece(&row, run.draft, program);
+                let piece = piece.map_err(|failure| failure.error(run.draft))?;
+                stamps.pieces.insert(*first, piece);
+            }
+            let launched = self.launch_row(stamps.pieces[first].exec);
+            if launched.is_err() && self.state.over {
+                stamps.pieces.drain().for_each(|(_, piece)| std::mem::forget(piece)); // they may run (fact 2)
+            }
+            let graph = || Site::graph(&run.draft.name);
+            launched.at(graph)?;
+            let mut stamped = stamps.times(running.len() + 1).at(graph)?;
+            if begins_with_copy {
+                stamped[0] = stamped[0].saturating_sub(recorder.overhead().unwrap_or(0));
+            }
+            times = divided(&groups, &stamped, recorder);
+        }
+        for &node in nodes {
+            run.record(|recorder| match times.get(&node) {
+                Some(&time) => recorder.call_without_overhead(node, time, None),
+                None => recorder.skip(node),
+            });
+        }
+        Ok(())
+    }
+
+    /// Launches a graph, and waits for it. The context is current.
+    fn launch_row(&mut self, exec: CUgraphExec) -> Result<(), CudaError> {
+        // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1 of `Steps`); its
+        // stream lives.
+        let ran = unsafe { self.parts.cuda.api().launch(exec, self.parts.stream) }.and_then(|()| self.drain());
+        self.state.over = ran.is_err() && self.drain().is_err();
+        ran
+    }
+
+    /// Makes the graph of a row. The context is current.
+    fn row_piece(&mut self, row: &Row<'_>, draft: &Draft, program: &Program) -> Result<Piece, Failure> {
+        let first = row.groups[0][0];
+        let at_first = |error: CudaError| (first, error);
+        self.parts.cuda.bind().map_err(at_first)?;
+        let api = self.parts.cuda.api();
+        let mut piece = Piece::empty(api);
+        // SAFETY: the driver is initialised.
+        piece.graph = unsafe { api.create() }.map_err(at_first)?;
+        let graph = piece.graph;
+        let stamp = |steps: &Self, after: &[CUgraphNode], index: usize| {
+            let (cuda, kernels) = (&steps.parts.cuda, &steps.parts.kernels);
+            // SAFETY: the graph and its nodes were just made in the current context, in which the kernels are; both
+            // they and the memory outlive the piece (fact 2 of `Steps`).
+            unsafe { delay::add_stamp(cuda, graph, after, kernels, row.stamps.address(index)) }
+        };
+        let mut last = stamp(self, &[], 0).map_err(at_first)?;
+        let mut index = 0;
+        for group in &row.groups {
+            let mut handles: HashMap<usize, CUgraphNode> = HashMap::new();
+            for (position, &node) in group.iter().enumerate() {
+                let Some(single) = Single::of(&program.ops[node]) else {
+                    continue; // `row` has left it out
+                };
+                let inner = row.stamps.rows.after[node].iter();
+                let inner = inner.filter_map(|(from, early)| Some((*handles.get(from)?, *early)));
+                let (early, mut after): (Vec<_>, Vec<_>) = inner.partition(|(_, early)| *early);
+                if position == 0 && !(row.begins_with_copy && index == 0) {
+                    after.push((last, false));
+                }
+                let [early, after] = [early, after].map(|edges| edges.into_iter().map(|(from, _)| from).collect());
+                let handle = self.add_to_row(draft, program, (graph, node, single), &after, &early)?;
+                handles.insert(node, handle);
+                index += 1;
+                if position + 1 == group.len() {
+                    last = stamp(self, &[handle], index).map_err(|error| (node, error))?;
+                } else if row.is_divided {
+                    stamp(self, &[handle], index).map_err(|error| (node, error))?;
+                }
+            }
+        }
+        // SAFETY: the graph was made above.
+        let exec = unsafe { api.instantiate(piece.graph, 0) };
+        piece.exec = exec.map_err(|failed| at_first(failed.error))?;
+        Ok(piece)
+    }
+
+    /// Adds a node that has no bodies to the graph of a row, after some nodes, and by programmatic edges after others.
+    fn add_to_row(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        (graph, node, single): (CUgraph, usize, Single<'_>),
+        after: &Vec<CUgraphNode>,
+        early: &Vec<CUgraphNode>,
+    ) -> Result<CUgraphNode, Failure> {
+        let work = (single, &Guard::default());
+        // SAFETY: the graph and its nodes were just made in the context of `parts`; fact 2 of `Steps`.
+        let handle = unsafe { self.parts.add_one(draft, program, graph, after, node, work) }?;
+        if !early.is_empty() {
+            // SAFETY: as above; both ends are kernel nodes (the plan's rule), between which no edge was added.
+            unsafe { self.parts.cuda.api().add_programmatic(graph, early, handle) }.map_err(|error| (node, error))?;
+        }
+        Ok(handle)
+    }
+
+    /// Keeps the GPU busy until its clock is as fast as it gets. The built-in kernels are loaded, and the context is
+    /// current.
+    fn warm_up(&mut self) -> Result<(), CudaError> {
+        let api = self.parts.cuda.api();
+        let mut piece = Piece::empty(api);
+        // SAFETY: the driver is initialised.
+        piece.graph = unsafe { api.create() }?;
+        let (cuda, kernels) = (&self.parts.cuda, &self.parts.kernels);
+        // SAFETY: the graph was just made, and the kernels outlive the piece (fact 2).
+        unsafe { delay::add_delay(cuda, piece.graph, &[], kernels, WARM_UP) }?;
+        // SAFETY: as above.
+        piece.exec = unsafe { api.instantiate(piece.graph, 0) }.map_err(|failed| failed.error)?;
+        let ran = self.launch_row(piece.exec);
+        if self.state.over {
+            std::mem::forget(piece); // it may still run
+        }
+        ran
+    }
+
+    /// The nanoseconds that a kernel which takes the time adds to a chain of such kernels: the median. The built-in
+    /// kernels are loaded, and the context is current.
+    pub(super) fn stamp_overhead(&mut self, stamps: &Stamps<'_>) -> Result<u64, CudaError> {
+        self.warm_up()?;
+        let api = self.parts.cuda.api();
+        let mut piece = Piece::empty(api);
+        // SAFETY: the driver is initialised.
+        piece.graph = unsafe { api.create() }?;
+        let mut last = Vec::new();
+        for index in 0..CHAIN {
+            let (cuda, kernels) = (&self.parts.cuda, &self.parts.kernels);
+            // SAFETY: the graph was just made, and so was the node; kernels and memory outlive the piece (fact 2).
+            let stamp = unsafe { delay::add_stamp(cuda, piece.graph, &last, kernels, stamps.address(index)) }?;
+            last = vec![stamp];
+        }
+        // SAFETY: as above.
+        piece.exec = unsafe { api.instantiate(piece.graph, 0) }.map_err(|failed| failed.error)?;
+        let mut steps = Vec::new();
+        for _ in 0..LAUNCHES {
+            if let Err(error) = self.launch_row(piece.exec) {
+                if self.state.over {
+                    std::mem::forget(piece); // it may still run
+                }
+                return Err(error);
+            }
+            let times = stamps.times(CHAIN)?;
+            steps.extend(times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])));
+        }
+        steps.sort_unstable();
+        Ok(steps[steps.len() / 2])
+    }
+}
+
+/// The time of each node, from the times before the first and after each, of which only the last one of a group is
+/// given if the launch divides none. Then the times of earlier launches divide the group's.
+fn divided(groups: &[Vec<usize>], stamped: &[u64], recorder: &Recorder) -> HashMap<usize, u64> {
+    let overhead = recorder.overhead().unwrap_or(0);
+    let mut times = HashMap::new();
+    let (mut begin, mut index) = (stamped[0], 0);
+    for group in groups {
+        let own = &stamped[index + 1..=index + group.len()];
+        let end = stamped[index + group.len()];
+        let whole = end.saturating_sub(begin).saturating_sub(overhead);
+        // A kernel that takes the time beside another one may be late.
+        let mut ends: Vec<u64> = own.iter().map(|&time| time.max(begin + overhead).min(end)).collect();
+        if !recorder.is_divided() {
+            let known = group.iter().scan(begin + overhead, |sum, &node| {
+                *sum += recorder.nodes()[node].divided;
+                Some(*sum)
+            });
+            ends = known.collect();
+        }
+        let parts = ends.iter().scan(begin + overhead, |before, &end| {
+            let part = end.saturating_sub(*before);
+            *before = end.max(*before);
+            Some(part)
+        });
+        let parts: Vec<u64> = parts.collect();
+        let all: u64 = parts.iter().sum();
+        for (&node, &part) in group.iter().zip(&parts) {
+            let share = if all == 0 {
+                1.0 / group.len() as f64
+            } else {
+                part as f64 / all as f64
+            };
+            times.insert(node, (whole as f64 * share).round() as u64);
+        }
+        (begin, index) = (end, index + group.len());
+    }
+    times
+}
