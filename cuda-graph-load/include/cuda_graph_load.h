@@ -1,4 +1,5 @@
-/* Graph files of graph-runtime: opening, binding memory by name, launching.
+/* Graph files of graph-runtime: opening, binding memory by name, launching. And graphs that others have captured: what
+ * they do, and which of their edges nothing needs.
  *
  * Functions that return an int return 0 if they succeed. After a failure, cuda_graph_error() says why.
  * One thread at a time uses a graph. */
@@ -39,6 +40,33 @@ int cuda_graph_write(CudaGraph *graph, const char *name, const void *from, size_
 
 /* Waits for all launches, and frees the graph. NULL is allowed. */
 void cuda_graph_close(CudaGraph *graph);
+
+/* Memory that a captured graph uses: its name for texts, its first address, and its size. */
+typedef struct {
+    const char *name;
+    void *address;
+    size_t bytes;
+} CudaGraphMemory;
+
+/* What was found in a graph. Known nodes are those of which all memory is known that they access. Levels are the nodes
+ * on the longest path, as it is and without the edges that nothing needs. Pairs of nodes that nothing orders are proved
+ * apart, racing, or it cannot be told. */
+typedef struct {
+    size_t nodes, known_nodes, edges, unneeded_edges, levels, needed_levels, pairs_apart, racing, cannot_tell;
+} CudaGraphLift;
+
+/* Reads a graph (a CUgraph or a cudaGraph_t, as of PyTorch's raw_cuda_graph()), whose context is current and which
+ * nobody changes meanwhile. `memory` names allocations, which do not overlap, and which nodes reach by addresses in
+ * them alone; the driver looks up others. `ptx` has the texts of modules whose kernels the graph launches. The lists
+ * may be NULL if they are empty. If `keep_needed_edges` is not 0, the graph then has only the edges that conflicts
+ * need, and is to be instantiated (again): nodes that are not known keep their order with all others.
+ * cuda_graph_lift_text() has the findings. */
+int cuda_graph_lift(void *graph, const CudaGraphMemory *memory, size_t memories, const char *const *ptx, size_t modules,
+                    int keep_needed_edges, CudaGraphLift *result);
+
+/* The findings of this thread's last lift, a line each; then the edges that are not needed, and why nodes are not
+ * known. It is valid until the next lift of this thread. Never NULL. */
+const char *cuda_graph_lift_text(void);
 
 /* The reason of this thread's last failure. It is valid until the next call of this thread. Never NULL. */
 const char *cuda_graph_error(void);

@@ -1,11 +1,14 @@
-"""Graph files of graph-runtime in Python: open, bind tensors by name, launch.
+"""Graph files of graph-runtime in Python: open, bind tensors by name, launch. And captured graphs: what they do.
 
     graph = Graph("step.cugraph", device="cuda:0")
     graph.bind("w", weights)                                # a torch tensor, without a copy
     graph.launch(torch.cuda.current_stream().cuda_stream)
 
-One file, over `libcuda_graph_load.so`: the variable CUDA_GRAPH_LOAD names it, or it is beside this file. Whoever opens a
-file trusts the kernels in it. A graph and the work of others with its memory are ordered by the stream of `launch`, or
+    captured = torch.cuda.CUDAGraph(keep_graph=True)        # and capture into it
+    print(lift(captured.raw_cuda_graph(), memory={"x": x}).text)
+
+One file, over `libcuda_graph_load.so`: the variable CUDA_GRAPH_LOAD names it, or it is beside this file. Whoever opens
+a file trusts the kernels in it. A graph and the work of others with its memory are ordered by the stream of `launch`, or
 by `synchronize`.
 """
 
@@ -31,6 +34,8 @@ def _load():
         "read": ([pointer, text, pointer, size], ctypes.c_int),
         "write": ([pointer, text, pointer, size], ctypes.c_int),
         "close": ([pointer], None),
+        "lift": ([pointer, pointer, size, pointer, size, ctypes.c_int, pointer], ctypes.c_int),
+        "lift_text": ([], text),
         "error": ([], text),
     }
     for name, (arguments, result) in signatures.items():
@@ -61,14 +66,55 @@ def _memory(value):
     raise TypeError(f"no memory: {type(value).__name__}; pass a tensor, an array, or (address, bytes)")
 
 
+class Memory(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("address", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+
+
+class Lift(ctypes.Structure):
+    """What a captured graph does, in numbers, as the header explains; `text` has the findings, a line each."""
+
+    _names = "nodes known_nodes edges unneeded_edges levels needed_levels pairs_apart racing cannot_tell"
+    _fields_ = [(name, ctypes.c_size_t) for name in _names.split()]
+    text = ""
+
+
+def lift(raw, memory=None, ptx=(), keep_needed_edges=False):
+    """Reads a CUDA graph, given by its handle. `memory` names tensors, arrays, or pairs of address and bytes, and `ptx`
+    has the texts of modules whose kernels it launches. With `keep_needed_edges`, the graph keeps only the edges that
+    conflicts need, and is to be instantiated (again).
+    """
+    library = Graph.library()
+    named = [Memory(name.encode(), *_memory(value)) for name, value in (memory or {}).items()]
+    modules = [module.encode() for module in ptx]
+    result = Lift()
+    code = library.cuda_graph_lift(
+        raw,
+        (Memory * len(named))(*named),
+        len(named),
+        (ctypes.c_char_p * len(modules))(*modules),
+        len(modules),
+        keep_needed_edges,
+        ctypes.byref(result),
+    )
+    if code != 0:
+        raise GraphError(library.cuda_graph_error().decode())
+    result.text = library.cuda_graph_lift_text().decode()
+    return result
+
+
 class Graph:
     """A graph that was opened. It keeps what is bound."""
 
     _library = None
 
-    def __init__(self, path, device="cuda:0"):
+    @classmethod
+    def library(cls):
         if Graph._library is None:
             Graph._library = _load()
+        return Graph._library
+
+    def __init__(self, path, device="cuda:0"):
+        self.library()
         self._bound = {}
         self._graph = self._library.cuda_graph_open(device.encode(), os.fspath(path).encode())
         if not self._graph:

@@ -1,5 +1,7 @@
-//! Graph files for C: `include/cuda_graph_load.h` has the functions, and what callers promise. Python calls the same
-//! functions.
+//! Graph files for C, and graphs that others have captured: `include/cuda_graph_load.h` has the functions, and what
+//! callers promise. Python calls the same functions.
+
+mod lift;
 
 use graph_runtime::handles::CUstream;
 use graph_runtime::{Device, DeviceMemory, Loaded};
@@ -8,6 +10,8 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::slice;
+
+pub use lift::{CudaGraphLift, CudaGraphMemory, cuda_graph_lift, cuda_graph_lift_text};
 
 thread_local! {
     static ERROR: RefCell<CString> = RefCell::default();

@@ -162,5 +162,5 @@ def main():
 if "--reference" in sys.argv:
     with torch.no_grad():
         reference(sys.argv[sys.argv.index("--reference") + 1])
-else:
+elif __name__ == "__main__":
     main()

@@ -41,11 +41,13 @@ const FAULT_INJECTION: WithFeature = WithFeature {
     target: "fault_injection",
     feature: "fault-injection",
 };
-/// The scripts of `examples/pytorch` that run graph files, each with the program that saves the file.
-const SCRIPTS: [(&str, &str); 3] = [
+/// The scripts of `examples/pytorch` that use `cuda-graph-load`, each with the program that saves the graph file which
+/// it runs. `lift` reads what PyTorch has captured, and is given a program that captures, too, as all are given one.
+const SCRIPTS: [(&str, &str); 4] = [
     ("train_linear_loaded", "train_linear"),
     ("engine_loaded", "engine"),
     ("generate_loaded", "generate"),
+    ("lift", "captured"),
 ];
 /// The library by which Python opens graph files.
 const LOADER: &str = "cuda_graph_load";

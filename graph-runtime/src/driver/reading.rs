@@ -1,5 +1,5 @@
-//! Driver calls that read a graph which others made. They make no object, so there is nothing that a failure could
-//! leak: they are not among the calls that tests let fail.
+//! Driver calls that read a graph which others made, and that change its edges. They make no object, so there is
+//! nothing that a failure could leak: they are not among the calls that tests let fail.
 
 use super::edge::EdgeData;
 use super::error::driver_calls;
@@ -19,6 +19,16 @@ driver_calls! {
     fn get_plain_edges(graph: CUgraph, ends: (*mut CUgraphNode, *mut CUgraphNode), count: &mut usize)
         = cuGraphGetEdges(
             graph: CUgraph, from: *mut CUgraphNode = ends.0, to: *mut CUgraphNode = ends.1, count: *mut usize,
+        ), newer;
+    fn remove_edges(graph: CUgraph, from: &[CUgraphNode], to: &[CUgraphNode], data: &[EdgeData])
+        = cuGraphRemoveDependencies_v2(
+            graph: CUgraph, from: *const CUgraphNode = from.as_ptr(), to: *const CUgraphNode = to.as_ptr(),
+            data: *const EdgeData = data.as_ptr(), count: usize = from.len(),
+        ), newer;
+    fn add_edges(graph: CUgraph, from: &[CUgraphNode], to: &[CUgraphNode], data: &[EdgeData])
+        = cuGraphAddDependencies_v2(
+            graph: CUgraph, from: *const CUgraphNode = from.as_ptr(), to: *const CUgraphNode = to.as_ptr(),
+            data: *const EdgeData = data.as_ptr(), count: usize = from.len(),
         ), newer;
     fn get_kernel(node: CUgraphNode, params: &mut KernelNodeParams)
         = cuGraphKernelNodeGetParams_v2(node: CUgraphNode, params: *mut KernelNodeParams as *mut sys::CUDA_KERNEL_NODE_PARAMS = params);
@@ -152,6 +162,26 @@ pub(crate) unsafe fn edges(graph: CUgraph) -> Result<Vec<ReadEdge>, CudaError> {
     Ok(edges
         .map(|((from, to), data)| (from, to, data.is_programmatic()))
         .collect())
+}
+
+/// Removes plain edges of a graph, then adds others.
+///
+/// # Safety
+///
+/// The graph lives, has the nodes and the edges to remove, and has none of those to add.
+pub(crate) unsafe fn change_edges(
+    graph: CUgraph,
+    removed: &[(CUgraphNode, CUgraphNode)],
+    added: &[(CUgraphNode, CUgraphNode)],
+) -> Result<(), CudaError> {
+    type Calls = unsafe fn(CUgraph, &[CUgraphNode], &[CUgraphNode], &[EdgeData]) -> Result<(), CudaError>;
+    let calls: [(Calls, _); 2] = [(remove_edges, removed), (add_edges, added)];
+    for (call, edges) in calls.into_iter().filter(|(_, edges)| !edges.is_empty()) {
+        let (from, to): (Vec<CUgraphNode>, Vec<CUgraphNode>) = edges.iter().copied().unzip();
+        // SAFETY: by the caller's promise; the lists have the same length.
+        unsafe { call(graph, &from, &to, &vec![EdgeData::PLAIN; edges.len()]) }?;
+    }
+    Ok(())
 }
 
 /// Reads the launch of a kernel node.

@@ -3,7 +3,7 @@
 use crate::common::*;
 use crate::region::*;
 use crate::turn::cuda;
-use graph_runtime::cudarc::driver::sys;
+use graph_runtime::cudarc::driver::{CudaSlice, DevicePtr, sys};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -149,4 +149,166 @@ fn text_that_is_no_ptx_is_refused() {
             .contains("cannot load `the PTX that was given for a lift`: "),
         "{error}"
     );
+}
+
+/// The address of memory of cudarc's.
+fn address(slice: &CudaSlice<u32>) -> u64 {
+    let (address, _wait) = slice.device_ptr(slice.stream());
+    address
+}
+
+/// The edge from each node to the next.
+fn chain(graph: sys::CUgraph, nodes: &[sys::CUgraphNode]) {
+    for pair in nodes.windows(2) {
+        // SAFETY: the nodes are of this graph; a null list stands for plain edges.
+        let code = unsafe { sys::cuGraphAddDependencies_v2(graph, &pair[0], &pair[1], ptr::null(), 1) };
+        assert_eq!(code, sys::CUresult::CUDA_SUCCESS);
+    }
+}
+
+/// The nodes of a graph.
+fn nodes(graph: sys::CUgraph) -> Vec<sys::CUgraphNode> {
+    let mut count = 0;
+    // SAFETY: without a list, the number alone is written.
+    assert_eq!(
+        unsafe { sys::cuGraphGetNodes(graph, ptr::null_mut(), &mut count) },
+        sys::CUresult::CUDA_SUCCESS
+    );
+    let mut nodes = vec![ptr::null_mut(); count];
+    // SAFETY: the list has room for all nodes.
+    assert_eq!(
+        unsafe { sys::cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count) },
+        sys::CUresult::CUDA_SUCCESS
+    );
+    nodes
+}
+
+/// 1,000 fills in 40 chains, each of bytes of its own; one edge is missing, or none.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_race_among_a_thousand_nodes_is_found() -> Result<(), BoxError> {
+    const CHAINS: usize = 40;
+    const LENGTH: usize = 25;
+    let (device, _turn) = cuda();
+    let stream = context(&device).new_stream()?;
+    let data = stream.alloc_zeros::<u32>(CHAINS)?;
+    let address = address(&data);
+    for planted in [true, false] {
+        let parts: Vec<[usize; 2]> = (0..CHAINS * LENGTH)
+            .map(|index| [index / LENGTH, index / LENGTH + 1])
+            .collect();
+        let graph = fills(&device, address, &parts);
+        for (number, nodes) in nodes(graph).chunks(LENGTH).enumerate() {
+            let cut = if planted && number == 17 { 9 } else { 0 };
+            chain(graph, &nodes[..cut]);
+            chain(graph, &nodes[cut..]);
+        }
+        let options = LiftOptions::new().memory("data", address, 4 * CHAINS);
+        let start = std::time::Instant::now();
+        // SAFETY: the graph lives, and nothing changes it.
+        let lifted = unsafe { Lifted::from_raw(graph, &options) }?;
+        println!("lift: 1,000 nodes read and compared in {:?}", start.elapsed());
+        // SAFETY: the graph was made above, and nothing uses it any more.
+        assert_eq!(unsafe { sys::cuGraphDestroy(graph) }, sys::CUresult::CUDA_SUCCESS);
+        assert_eq!(lifted.known_nodes(), CHAINS * LENGTH);
+        assert_eq!(lifted.findings().len(), if planted { 9 * (LENGTH - 9) } else { 0 });
+        if planted {
+            let text = "racing: `fill_433` and `fill_434` both touch `data[68..72]`, and nothing orders them";
+            assert!(
+                lifted.findings().iter().any(|finding| finding.to_string() == text),
+                "{:?}",
+                lifted.findings()[0]
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The microseconds of a launch: the median of several rounds.
+fn time_of_a_launch(graph: sys::CUgraph, stream: sys::CUstream) -> f64 {
+    const LAUNCHES: u32 = 100;
+    let mut exec = ptr::null_mut();
+    // SAFETY: the graph lives.
+    let made = unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0) };
+    assert_eq!(made, sys::CUresult::CUDA_SUCCESS);
+    let mut rounds: Vec<f64> = (0..if is_software() { 1 } else { 11 })
+        .map(|_| {
+            let begin = std::time::Instant::now();
+            // SAFETY: the executable graph lives until the stream has been waited for.
+            let launched = (0..LAUNCHES).map(|_| unsafe { sys::cuGraphLaunch(exec, stream) });
+            assert!(
+                launched
+                    .collect::<Vec<_>>()
+                    .iter()
+                    .all(|code| *code == sys::CUresult::CUDA_SUCCESS)
+            );
+            // SAFETY: the stream lives.
+            assert_eq!(unsafe { sys::cuStreamSynchronize(stream) }, sys::CUresult::CUDA_SUCCESS);
+            begin.elapsed().as_secs_f64() * 1e6 / f64::from(LAUNCHES)
+        })
+        .collect();
+    // SAFETY: it was made above, and no launch is in flight.
+    assert_eq!(unsafe { sys::cuGraphExecDestroy(exec) }, sys::CUresult::CUDA_SUCCESS);
+    rounds.sort_unstable_by(f64::total_cmp);
+    rounds[rounds.len() / 2]
+}
+
+/// Eight chains of 16 kernels, captured on one stream in turns.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn chains_that_one_stream_has_ordered_come_apart() -> Result<(), BoxError> {
+    const CHAINS: usize = 8;
+    const LENGTH: usize = 16;
+    let (device, _turn) = cuda();
+    let kernel = adder(&device);
+    let stream = context(&device).new_stream()?;
+    let buffers = (0..CHAINS)
+        .map(|_| stream.alloc_zeros::<u32>(64))
+        .collect::<Result<Vec<_>, _>>()?;
+    let addresses: Vec<u64> = buffers.iter().map(address).collect(); // which a capture cannot be asked for
+    stream.synchronize()?;
+    stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)?;
+    for step in 0..LENGTH {
+        for &address in &addresses {
+            add(&stream, &kernel, address, step as u32)?;
+        }
+    }
+    let mut graph = ptr::null_mut();
+    // SAFETY: the stream is being captured.
+    assert_eq!(
+        unsafe { sys::cuStreamEndCapture(stream.cu_stream(), &mut graph) },
+        sys::CUresult::CUDA_SUCCESS
+    );
+    let before = time_of_a_launch(graph, stream.cu_stream());
+    let mut options = LiftOptions::new().ptx(PTX)?;
+    for (index, &address) in addresses.iter().enumerate() {
+        options = options.memory(format!("x{index}"), address, 256);
+    }
+    // SAFETY: the graph lives, and nothing changes it.
+    let lifted = unsafe { Lifted::from_raw(graph, &options) }?;
+    let unneeded = lifted.plan().unneeded_edges();
+    // Every edge of the one line leads from one chain to another.
+    assert_eq!(unneeded.edges.len(), CHAINS * LENGTH - 1);
+    assert_eq!((unneeded.levels, unneeded.needed_levels), (CHAINS * LENGTH, LENGTH));
+    // SAFETY: it is the graph that was read, and the PTX is that of the kernel.
+    assert_eq!(unsafe { lifted.keep_needed_edges(graph) }?, CHAINS * LENGTH - 1);
+    // SAFETY: as above.
+    let mended = unsafe { Lifted::from_raw(graph, &options) }?;
+    let edges: usize = mended.plan().nodes.iter().map(|node| node.after.len()).sum();
+    assert_eq!(edges, CHAINS * (LENGTH - 1));
+    assert!(mended.plan().unneeded_edges().is_empty() && mended.findings().is_empty());
+    let contents = buffers
+        .iter()
+        .map(|buffer| stream.clone_dtoh(buffer))
+        .collect::<Result<Vec<_>, _>>()?;
+    let after = time_of_a_launch(graph, stream.cu_stream());
+    println!(
+        "lift: {CHAINS} x {LENGTH} kernels on one stream: {before:.2} us, with the edges that they need: {after:.2} us"
+    );
+    // SAFETY: the graph was captured above, and nothing uses it any more.
+    assert_eq!(unsafe { sys::cuGraphDestroy(graph) }, sys::CUresult::CUDA_SUCCESS);
+    for (before, after) in contents.iter().zip(&buffers) {
+        assert_eq!(stream.clone_dtoh(after)?[0], 2 * before[0], "as many launches again");
+    }
+    Ok(())
 }

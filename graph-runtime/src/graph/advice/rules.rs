@@ -271,8 +271,8 @@ fn small_copies(view: &View<'_>) -> Option<Hint> {
         "{} a few KiB from the host before kernels can start",
         counted(nodes.len(), "a copy brings", "copies bring")
     );
-    let help = "pass numbers that change between launches as `param`s of kernels, or declare the memory as `mapped`, which \
-                kernels read from the host";
+    let help = "pass numbers that change between launches as `param`s of kernels, or declare the memory as `mapped` and let \
+                a kernel copy it, which loads each element by `volatile`: `to[i] = *(volatile float *)&from[i]`";
     hint(Topic::SmallCopies, view.names(&nodes), saves, finding, help.to_owned())
 }
 

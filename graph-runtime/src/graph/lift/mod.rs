@@ -174,6 +174,31 @@ impl Lifted {
         self.nodes.iter().filter_map(|node| Some((&*node.name, node.unknown?)))
     }
 
+    /// Gives the graph that this was read from the edges that conflicts need ([`Plan::unneeded_edges`]), and no other
+    /// plain ones: instantiated again, it computes the same, with more nodes at the same time. Nodes that may touch
+    /// memory which is not known keep their order with all others. Child graphs stay as they are. Returns the number of
+    /// edges that it has no longer.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`](crate::Error::Cuda) if the driver refuses it, or is older than CUDA 12.3. Then the graph may have
+    /// fewer edges than it needs.
+    ///
+    /// # Safety
+    /// It is the graph that this was read from, it lives, and nobody has changed it since, nor changes it during the
+    /// call. What the options of the lift say of memory and kernels is true: named allocations do not overlap, nodes
+    /// reach each by addresses in it alone, and the PTX is that of the kernels.
+    pub unsafe fn keep_needed_edges(&self, graph: CUgraph) -> Result<usize> {
+        let needed = self.plan.unneeded_edges().after;
+        // SAFETY: by the caller's promise.
+        unsafe { read::keep_needed(graph, &self.plan.name, &self.nodes, &needed) }
+    }
+
+    /// The number of nodes of which all accesses are known, down to the memory that they are in: those that are not
+    /// among [`Lifted::unknown_nodes`].
+    pub fn known_nodes(&self) -> usize {
+        self.nodes.iter().filter(|node| node.unknown.is_none()).count()
+    }
+
     /// The graph as a `cuda_graph!`, as a start: memory as bytes, kernels by their names, arguments that are no address
     /// as the numbers that their bytes are. The kernels have to be declared, and memory gets its types, by hand.
     pub fn to_rust(&self) -> String {

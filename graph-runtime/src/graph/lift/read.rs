@@ -92,6 +92,41 @@ pub(super) unsafe fn graph(graph: CUgraph, name: &str, options: &LiftOptions) ->
     Ok((nodes, found.blocks))
 }
 
+/// Gives a graph that was read the edges that its nodes need, and no other plain ones. Child graphs stay as they are.
+/// Returns the number of edges that it had and does not have any more.
+///
+/// # Safety
+///
+/// The nodes were read from this graph, which lives, and nobody has changed it since, nor changes it meanwhile.
+pub(super) unsafe fn keep_needed(
+    graph: CUgraph,
+    name: &str,
+    nodes: &[LiftedNode],
+    needed: &[Vec<usize>],
+) -> Result<usize> {
+    let site = || Site::graph(name);
+    // SAFETY: by the caller's promise.
+    let handles = unsafe { calls::nodes(graph) }.at(site)?;
+    let outermost = nodes.iter().enumerate().filter(|(_, node)| node.owner.is_none());
+    let handle_of: HashMap<usize, CUgraphNode> = outermost.map(|(index, _)| index).zip(handles).collect();
+    let ends = |from: usize, to: usize| Some((*handle_of.get(&from)?, *handle_of.get(&to)?));
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
+    for (to, (node, needed)) in nodes.iter().zip(needed).enumerate() {
+        let is_left = |(from, is_programmatic): &&(usize, bool)| !is_programmatic && !needed.contains(from);
+        removed.extend(
+            node.after
+                .iter()
+                .filter(is_left)
+                .filter_map(|&(from, _)| ends(from, to)),
+        );
+        let is_new = |from: &&usize| !node.after.iter().any(|(before, _)| before == *from);
+        added.extend(needed.iter().filter(is_new).filter_map(|&from| ends(from, to)));
+    }
+    // SAFETY: by the caller's promise.
+    unsafe { reading::change_edges(graph, &removed, &added) }.at(site)?;
+    Ok(removed.len())
+}
+
 /// Appends the nodes of a graph.
 ///
 /// # Safety
