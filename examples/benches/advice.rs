@@ -3,8 +3,8 @@
 //!
 //! * `server`: the graph for one request.
 //! * `train_digits`: a step of training.
-//! * `sensors`: a graph as somebody writes who comes from streams: eight sensors have nothing to do with each other, and
-//!   all their work is in one line.
+//! * `sensors`: a graph as somebody writes who comes from streams: eight sensors have nothing to do with each other,
+//!   and all their work is in one line.
 
 use examples::bench::Figure;
 use examples::digits::{B, CLASSES, HIDDEN, Layer1, Layer2, Layer3, Model, PIXELS, Train, digits};

@@ -163,7 +163,8 @@ impl Executable {
         }
     }
 
-    /// Runs the graph node by node, in the order of `rows`, and takes down the times of its nodes. No launch is in flight. On the emulator, faults are reported to whoever waits.
+    /// Runs the graph node by node, in the order of `rows`, and takes down the times of its nodes. No launch is in
+    /// flight. On the emulator, faults are reported to whoever waits.
     pub(crate) fn profile(
         &mut self,
         draft: &Draft,

@@ -11,10 +11,11 @@ impl Graph {
     /// Launches the graph `launches` times, one after the other, and measures each node. It waits for earlier launches
     /// and for these. They are launches like others: they read and write the graph's memory, and call host functions.
     ///
-    /// Nodes run one at a time, in an order that the graph allows. On CUDA they are in one graph, with kernels that take
-    /// the time between them; only kernels that programmatic edges join overlap, and how their time divides among them
-    /// is measured in the first launches. On the emulator the time is that of the CPU, and the instructions of kernels
-    /// are counted. Params, rebound memory and disabled nodes are as in launches. Other launches cost nothing more.
+    /// Nodes run one at a time, in an order that the graph allows. On CUDA they are in one graph, with kernels that
+    /// take the time between them; only kernels that programmatic edges join overlap, and how their time divides among
+    /// them is measured in the first launches. On the emulator the time is that of the CPU, and the instructions of
+    /// kernels are counted. Params, rebound memory and disabled nodes are as in launches. Other launches cost nothing
+    /// more.
     ///
     /// ```
     /// use graph_runtime::{AnyGraph, Device, cuda_graph};

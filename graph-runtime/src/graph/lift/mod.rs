@@ -180,8 +180,8 @@ impl Lifted {
     /// edges that it has no longer.
     ///
     /// # Errors
-    /// [`Error::Cuda`](crate::Error::Cuda) if the driver refuses it, or is older than CUDA 12.3. Then the graph may have
-    /// fewer edges than it needs.
+    /// [`Error::Cuda`](crate::Error::Cuda) if the driver refuses it, or is older than CUDA 12.3. Then the graph may
+    /// have fewer edges than it needs.
     ///
     /// # Safety
     /// It is the graph that this was read from, it lives, and nobody has changed it since, nor changes it during the

@@ -248,8 +248,8 @@ impl Profile {
 
     /// The time that measuring adds to each call of a node, which is already subtracted: on a GPU, what a kernel that
     /// takes the time adds to a chain of such kernels; on the emulator, what reading the clock takes. So times are what
-    /// nodes add to a launch, with the step from the node before. In debug mode and for a captured graph, it is what two
-    /// events around a kernel that does nothing measure more than the kernel adds to a chain of such kernels.
+    /// nodes add to a launch, with the step from the node before. In debug mode and for a captured graph, it is what
+    /// two events around a kernel that does nothing measure more than the kernel adds to a chain of such kernels.
     pub fn overhead(&self) -> Duration {
         self.overhead
     }

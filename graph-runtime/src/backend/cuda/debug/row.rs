@@ -1,9 +1,9 @@
 //! The times of nodes that run in a row, as one graph, with kernels between them that write down the GPU's clock.
 //!
-//! A node adds to such a row, besides a kernel that takes the time, what it adds to a launch: the time that it runs, and
-//! the step from the node before. Kernels that programmatic edges join have no such kernel between them, which would
-//! keep them from overlapping, so they are measured together. In a launch that
-//! [divides](Recorder::is_divided) their time, each has one beside the kernel after it.
+//! A node adds to such a row, besides a kernel that takes the time, what it adds to a launch: the time that it runs,
+//! and the step from the node before. Kernels that programmatic edges join have no such kernel between them, which
+//! would keep them from overlapping, so they are measured together. In a launch that [divides](Recorder::is_divided)
+//! their time, each has one beside the kernel after it.
 
 use super::{Clock, Piece, Run, Steps};
 use crate::backend::cuda::build::Single;
