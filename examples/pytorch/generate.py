@@ -14,21 +14,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from formula import formula
+
 LAYERS, WIDTH, HEADS, VOCABULARY, CONTEXT = 12, 768, 12, 50304, 1024
 GIVEN, END, EVERY = [3, 1, 4, 1, 5], 16, 16
-MASK = 0xFFFFFFFF
-
-
-def formula(shape, seed, scale, ones=0, period=1):
-    """The kernel `formula` of `examples/kernels/generate.cu`."""
-    i = torch.arange(torch.Size(shape).numel(), device="cuda", dtype=torch.int64)
-    x = (i + seed * 0x9E3779B9) & MASK
-    x = ((x ^ (x >> 16)) * 0x7FEB352D) & MASK
-    x = ((x ^ (x >> 15)) * 0x846CA68B) & MASK
-    x ^= x >> 16
-    unit = ((x >> 8) - 0x800000).double() / 0x800000
-    scale = float(torch.tensor(scale, dtype=torch.float32))
-    return (scale * unit + (i % period < ones)).float().bfloat16().reshape(shape)
 
 
 class Decoder:

@@ -138,7 +138,7 @@ unsafe extern "C" {
 
 cuda_graph! {
     /// Fills a tensor by the formula.
-    graph Fill(out: mut device [bf16; n], n: usize, seed: u32, scale: f32, ones: usize, period: usize) {
+    pub graph Fill(out: mut device [bf16; n], n: usize, seed: u32, scale: f32, ones: usize, period: usize) {
         kernel fill = formula<<<n.div_ceil(256), 256>>>(&mut out, n, seed, scale, ones, period);
     }
 
@@ -242,12 +242,12 @@ impl Decode {
     }
 }
 
-/// Calls `show` with each token after the first as soon as it is chosen, while the graph runs, until `end` or the token
-/// `stop`.
+/// Calls `show` with each token after the first as soon as it is chosen, while the graph runs, until `end` or one of
+/// `stops`.
 ///
 /// # Errors
 /// If `end` is beyond the context, or if no token comes for ten seconds: the launch has failed.
-pub fn follow(stream: &MappedHost<u32>, end: usize, stop: u32, mut show: impl FnMut(u32)) -> Result<(), BoxError> {
+pub fn follow(stream: &MappedHost<u32>, end: usize, stops: &[u32], mut show: impl FnMut(u32)) -> Result<(), BoxError> {
     for position in 1..=end {
         let start = Instant::now();
         let token = loop {
@@ -257,7 +257,7 @@ pub fn follow(stream: &MappedHost<u32>, end: usize, stop: u32, mut show: impl Fn
                 None => std::thread::yield_now(),
             }
         };
-        if token == stop {
+        if stops.contains(&token) {
             break;
         }
         show(token);

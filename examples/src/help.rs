@@ -18,6 +18,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "generate",
     "graphed",
     "infer",
+    "llama",
     "matrix_power",
     "mlp",
     "overlap",

@@ -4,6 +4,7 @@ pub mod conv;
 pub mod cublas;
 pub mod cudnn;
 pub mod trainer;
+pub mod llama;
 pub mod decoder;
 pub mod engine;
 pub mod block;

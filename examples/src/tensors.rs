@@ -2,6 +2,7 @@
 
 use bytemuck::{Pod, cast_slice, pod_collect_to_vec};
 use graph_runtime::BoxError;
+use half::{bf16, f16};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use std::path::Path;
@@ -22,6 +23,17 @@ pub fn numbers<T: Pod>(
         return Err(format!("tensor `{name}` is {found:?} {lengths:?}, not {dtype:?} {shape:?}").into());
     }
     Ok(pod_collect_to_vec(tensor.data()))
+}
+
+/// The numbers of a tensor in f32, f16 or bf16; `None` if they are of another type.
+pub fn floats(tensor: &TensorView<'_>) -> Option<Vec<f32>> {
+    let data = tensor.data();
+    match tensor.dtype() {
+        Dtype::F32 => Some(pod_collect_to_vec(data)),
+        Dtype::F16 => Some(pod_collect_to_vec::<_, f16>(data).into_iter().map(f32::from).collect()),
+        Dtype::BF16 => Some(pod_collect_to_vec::<_, bf16>(data).into_iter().map(f32::from).collect()),
+        _ => None,
+    }
 }
 
 /// A tensor, to be written to a file.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 21] = [
+const EXAMPLES: [(&str, &str); 22] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
     ("engine", env!("CARGO_BIN_EXE_engine")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
@@ -13,6 +13,7 @@ const EXAMPLES: [(&str, &str); 21] = [
     ("generate", env!("CARGO_BIN_EXE_generate")),
     ("graphed", env!("CARGO_BIN_EXE_graphed")),
     ("infer", env!("CARGO_BIN_EXE_infer")),
+    ("llama", env!("CARGO_BIN_EXE_llama")),
     ("matrix_power", env!("CARGO_BIN_EXE_matrix_power")),
     ("mlp", env!("CARGO_BIN_EXE_mlp")),
     ("overlap", env!("CARGO_BIN_EXE_overlap")),

@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn the_page_lists_the_calls_that_are_not_there() {
         let root = workspace::root().expect("the workspace");
-        let metadata = workspace::metadata(&root, &[]).expect("cargo runs");
+        let metadata = workspace::metadata_of_host(&root).expect("cargo runs");
         let packages = metadata["packages"].as_array().expect("packages");
         let cudarc = packages
             .iter()

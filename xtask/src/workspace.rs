@@ -82,6 +82,17 @@ pub(crate) fn metadata(root: &Path, arguments: &[&str]) -> Result<Value> {
     Ok(serde_json::from_str(&cargo(root, &[&always, arguments].concat())?)?)
 }
 
+/// As [`metadata`], with the dependencies that this machine needs: only these are here without a network.
+///
+/// # Errors
+/// If cargo cannot resolve the dependencies.
+pub(crate) fn metadata_of_host(root: &Path) -> Result<Value> {
+    let about = cargo(root, &["-vV"])?;
+    let host = about.lines().find_map(|line| line.strip_prefix("host: "));
+    let platform = format!("--filter-platform={}", host.ok_or("`cargo -vV` names no host")?);
+    metadata(root, &["--locked", &platform])
+}
+
 /// The output of cargo with these arguments.
 ///
 /// # Errors

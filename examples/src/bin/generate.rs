@@ -64,7 +64,7 @@ fn write(device: &Device) -> Result<(), BoxError> {
         thread::scope(|scope| {
             // On the emulator, `launch` returns when all is written.
             let reader = scope.spawn(|| {
-                follow(&stream, end, 0, |token| {
+                follow(&stream, end, &[0], |token| {
                     print!("{}", char::from_u32(token).unwrap_or('?'));
                     stdout().flush().ok(); // as it comes
                 })

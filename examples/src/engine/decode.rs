@@ -6,13 +6,23 @@ use graph_runtime::{BoxError, CallArgument, Device, Element, Graph, GraphBuilder
 
 /// Threads of kernels that have one for each number.
 const THREADS: usize = 128;
+/// The most places: attention keeps a number for each in 48 KiB of shared memory.
+const MOST_PLACES: usize = 12_288;
 
 /// Builds the graph of a step, of kernels of `engine.cu`: a launch goes on by one token. Its memory is `tensors`, and
 /// `scratch` for what lasts no longer than a launch.
 ///
 /// # Errors
-/// If `tensors` are not those of the model, or if the kernels are other ones: the message names node, kernel, memory.
+/// If the model shares `lm_head` with the embedding, or has too many places. If `tensors` are not those of the model,
+/// or if the kernels are other ones: the message names node, kernel, memory.
 pub fn build(device: &Device, kernels: &Module, config: Config, tensors: &Tensors) -> Result<Graph, BoxError> {
+    let context = config.context;
+    if context > MOST_PLACES {
+        return Err(format!("`max_position_embeddings`, {context}, is more than {MOST_PLACES}").into());
+    }
+    if config.is_tied {
+        return Err("`tie_word_embeddings` is true: the engine takes models with a tensor `lm_head.weight`".into());
+    }
     let mut builder = GraphBuilder::new(device, "Step");
     builder.after_auto_everywhere(); // in the order of the nodes, as far as their memory needs it
     let mut step = Step {

@@ -3,9 +3,8 @@
 use super::config::Config;
 use crate::program::random;
 use crate::tensors::{self, Tensor};
-use graph_runtime::{BoxError, bytemuck};
-use half::{bf16, f16};
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use graph_runtime::BoxError;
+use safetensors::tensor::SafeTensors;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -55,7 +54,7 @@ impl Model {
             for (name, tensor) in file.iter() {
                 let Some(shape) = wanted.get(name) else { continue };
                 let (dtype, found) = (tensor.dtype(), tensor.shape());
-                let numbers = numbers(&tensor).filter(|_| found == shape).ok_or_else(|| {
+                let numbers = tensors::floats(&tensor).filter(|_| found == shape).ok_or_else(|| {
                     let path = path.display();
                     format!("{path}: tensor `{name}` is {dtype:?} {found:?}, not F32, F16 or BF16 {shape:?}")
                 })?;
@@ -112,26 +111,5 @@ impl Model {
     /// The tensor of this name, which [`Config::tensors`] has.
     pub fn tensor(&self, name: &str) -> &[f32] {
         self.weights.get(name).map_or(&[], Vec::as_slice)
-    }
-}
-
-/// The numbers of a tensor; `None` if they are of another type.
-fn numbers(tensor: &TensorView<'_>) -> Option<Vec<f32>> {
-    let data = tensor.data();
-    match tensor.dtype() {
-        Dtype::F32 => Some(bytemuck::pod_collect_to_vec(data)),
-        Dtype::F16 => Some(
-            bytemuck::pod_collect_to_vec::<_, f16>(data)
-                .into_iter()
-                .map(f32::from)
-                .collect(),
-        ),
-        Dtype::BF16 => Some(
-            bytemuck::pod_collect_to_vec::<_, bf16>(data)
-                .into_iter()
-                .map(f32::from)
-                .collect(),
-        ),
-        _ => None,
     }
 }

@@ -62,7 +62,7 @@ fn step(model: &Model, angles: &[Vec<f32>; 2], kept: &mut [[Vec<f32>; 2]], place
         add(&mut x, &product(tensor("mlp.down_proj.weight"), &gate));
     }
     product(
-        model.tensor("lm_head.weight"),
+        model.tensor(config.head_name()),
         &norm(&x, model.tensor("model.norm.weight"), epsilon),
     )
 }

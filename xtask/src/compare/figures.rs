@@ -56,6 +56,7 @@ pub(crate) const ROWS: &[Row] = {
         Row::new("transformer_block tf32", "transformer_block", Microseconds(55.0)),
         Row::new("transformer_block bf16", "transformer_block", Microseconds(33.0)),
         Row::new("generate bf16", "generate", Microseconds(200.0)),
+        Row::new("llama bf16", "llama", Microseconds(760.0)),
         Row::new("infer", "infer", Microseconds(6.0)),
         Row::new("overlap plain", "overlap", Microseconds(30.0)),
         Row::new("overlap programmatic", "overlap", Microseconds(27.0)).beside("overlap plain"),

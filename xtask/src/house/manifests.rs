@@ -2,7 +2,7 @@
 //! dependencies need.
 
 use crate::Result;
-use crate::workspace::{array, cargo, metadata, text};
+use crate::workspace::{array, metadata, metadata_of_host, text};
 use serde_json::Value;
 use std::path::Path;
 
@@ -59,12 +59,7 @@ pub(super) fn of_package(package: &Value) -> Vec<String> {
 /// # Errors
 /// If cargo cannot resolve the dependencies.
 pub(super) fn too_new(root: &Path) -> Result<Vec<String>> {
-    let about = cargo(root, &["-vV"])?;
-    let host = about.lines().find_map(|line| line.strip_prefix("host: "));
-    // Only the crates for this machine are here without a network.
-    let platform = format!("--filter-platform={}", host.ok_or("`cargo -vV` names no host")?);
-    let metadata = metadata(root, &["--locked", &platform])?;
-    newer(array(&metadata["packages"]))
+    newer(array(&metadata_of_host(root)?["packages"]))
 }
 
 /// The messages about packages that need a newer Rust than graph-runtime states.

@@ -1,0 +1,8 @@
+//! A Llama that people have, in bf16: its weights as Hugging Face's checkpoints have them, and one graph that writes a
+//! text with them. The example `llama` runs it; the same model in plain Rust is that of [`engine`](crate::engine).
+
+mod weights;
+mod graph;
+
+pub use graph::Decode;
+pub use weights::{LLAMA_1B, TINY, Weights, write_tiny};
