@@ -76,12 +76,14 @@ cudart() { # kind
 # Debug mode: tests of the error without it, of the handles of the whole graph, and of how often the owner of adopted
 # memory is called: the copies that debug mode makes call it, too.
 # The runtime: tests of graphs in contexts that are not primary, which it does not build.
+# Delays, debug mode and the runtime: processes that are ranks, which begin slowly, and whose kernels are those of ranks
+# that are threads.
 left_out() { # tool
     local names=(a_capture_on_another_thread_is_not_disturbed the_slow_node_among_a_hundred_is_found)
     case $1 in
-        delays) names=(the_slow_node_among_a_hundred_is_found) ;;
-        debug) names=(sticky_errors_come_back raw_handles captured_work_becomes_a_plan adopted::) ;;
-        runtime) names=(any_may_be_current memory_of_other_contexts_is_refused) ;;
+        delays) names=(the_slow_node_among_a_hundred_is_found processes::) ;;
+        debug) names=(sticky_errors_come_back raw_handles captured_work_becomes_a_plan adopted:: processes::) ;;
+        runtime) names=(any_may_be_current memory_of_other_contexts_is_refused processes::) ;;
         initcheck) names+=(raw_nodes_are_between_their_neighbours) ;;
         racecheck) names+=(control::relay) ;;
     esac

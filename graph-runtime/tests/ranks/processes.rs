@@ -204,6 +204,28 @@ fn processes_meet() {
     drop(graph);
 }
 
+/// `mpirun` gives no address: the processes are on one machine, and the job has a name.
+#[test]
+fn processes_of_mpirun_meet() {
+    let test = "processes::processes_of_mpirun_meet";
+    if let Some(job) = Job::new(test, 2, Duration::from_secs(30)) {
+        let name = format!("prterun-{}", job.port);
+        let start = |rank: &str| {
+            // Variables without a value are not set.
+            let none = ["RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"].map(|name| (name, ""));
+            let size = ["OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"].map(|name| (name, "2"));
+            let own = [("OMPI_COMM_WORLD_RANK", rank), ("PMIX_NAMESPACE", &*name)];
+            job.start(0, &[&none[..], &size, &own].concat())
+        };
+        let ranks = ["0", "1"].map(start);
+        ranks.into_iter().for_each(|rank| _ = rank.succeed());
+        return;
+    }
+    let (device, world) = join().unwrap();
+    assert_eq!(world.size(), 2);
+    build(&device, &world, false).unwrap();
+}
+
 #[test]
 fn plans_that_differ_are_refused() {
     let test = "processes::plans_that_differ_are_refused";
