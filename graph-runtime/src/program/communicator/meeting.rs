@@ -312,7 +312,9 @@ impl World {
             let waited = self.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         };
-        state.ranks[member.of_world()].waiting = None;
+        if matches!(key, Key::Node { .. }) {
+            state.ranks[member.of_world()].waiting = None;
+        }
         drop(state);
         self.flush();
         result
@@ -450,11 +452,11 @@ impl State {
         if meeting.give(rank, given) {
             self.meetings.remove(&place);
         }
-        let waits_in_launch = matches!(key, Key::Node { .. }) && meeting.result.get().is_none();
-        self.ranks[members[rank]].waiting = waits_in_launch.then(|| Waiting {
-            group,
-            meeting: meeting.clone(),
-        });
+        // A call of the host says nothing about the launch of the rank.
+        if matches!(key, Key::Node { .. }) {
+            let meeting = meeting.clone();
+            self.ranks[members[rank]].waiting = Some(Waiting { group, meeting });
+        }
         Ok(meeting)
     }
 
