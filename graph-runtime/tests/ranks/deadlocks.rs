@@ -5,6 +5,7 @@ use super::{devices, messages, on_ranks, with_timeout};
 use graph_runtime::{
     Code, Communicator, Device, Error, Exchange, GraphBuilder, NodeId, OnDevice, Place, Reduction, Result,
 };
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The codes of the mistakes of a graph.
@@ -241,6 +242,31 @@ fn graphs_that_are_launched_in_different_orders_end_at_once() {
                 && message.contains("rank 1 waits at node `sum` of graph `Two` for rank 0"),
             "{message}"
         );
+    }
+}
+
+/// While a launch waits, its rank calls `split` from another thread. On GPUs, kernels find the circle, not the host.
+#[test]
+fn a_call_of_the_host_hides_no_circle() {
+    if wants_cuda() {
+        return;
+    }
+    let launched = with_timeout(2, Duration::from_secs(20), |device, world| {
+        let [mut one, mut two] = two_graphs(device, &world)?;
+        let other = world.split(0, 0)?;
+        if world.rank() == 1 {
+            other.split(0, 0)?;
+            return two.launch().and_then(|()| two.synchronize());
+        }
+        thread::scope(|scope| {
+            let launch = scope.spawn(|| one.launch().and_then(|()| one.synchronize()));
+            thread::sleep(Duration::from_millis(200));
+            other.split(0, 0)?;
+            launch.join().unwrap()
+        })
+    });
+    for message in messages(launched) {
+        assert!(message.contains("ranks wait for each other for ever"), "{message}");
     }
 }
 

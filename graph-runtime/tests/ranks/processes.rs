@@ -240,6 +240,36 @@ fn plans_that_differ_are_refused() {
     assert!(message.contains("node `sum` is all_reduce max of 4 f32"), "{message}");
 }
 
+/// Each process finds the circle in its own copy of what all ranks do. On GPUs, kernels find it.
+#[test]
+fn ranks_that_wait_for_each_other_are_told() {
+    let test = "processes::ranks_that_wait_for_each_other_are_told";
+    if let Some(job) = Job::new(test, 2, Duration::from_secs(60)) {
+        let begin = Instant::now();
+        job.run();
+        assert!(begin.elapsed() < Duration::from_secs(45), "{:?}", begin.elapsed());
+        return;
+    }
+    let (device, world) = join().unwrap();
+    let graphs = ["One", "Two"].map(|name| {
+        let mut builder = GraphBuilder::new(&device, name);
+        let mut x = builder.device::<[f32; 4]>("x");
+        let set = builder.memset("set", &mut x, 1.0_f32);
+        let sum = builder.all_reduce("sum", Reduction::Sum, &mut x, &world);
+        builder.after(sum, &[set]);
+        builder.build().unwrap()
+    });
+    let [mut one, mut two] = graphs;
+    let first = if world.rank() == 0 { &mut one } else { &mut two };
+    let error = first.launch().and_then(|()| first.synchronize()).unwrap_err();
+    let message = error.to_string();
+    let told: &[&str] = match on_gpus() {
+        true => &["it runs another collective", "another rank has waited for it in vain"],
+        false => &["rank 1 waits at node `sum` of graph `Two` for rank 0"],
+    };
+    assert!(told.iter().any(|told| message.contains(told)), "{message}");
+}
+
 #[test]
 fn a_rank_that_does_not_come_is_named() {
     let test = "processes::a_rank_that_does_not_come_is_named";

@@ -111,7 +111,7 @@ impl Launched {
         launched.job = parts.join(".");
         launched.address = match get("MASTER_ADDR") {
             Some(address) => address.trim().to_owned(),
-            None if launcher.is_local(&get, count) => "127.0.0.1".to_owned(),
+            None if launcher.is_local(get, count) => "127.0.0.1".to_owned(),
             None => {
                 return failed(format!(
                     "`MASTER_ADDR` is not set: {count} processes that may be on several machines need the address of the \

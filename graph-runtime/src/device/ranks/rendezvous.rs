@@ -38,8 +38,11 @@ const TWICE: u64 = 3;
 /// The most bytes of what rank 0 tells all.
 const MAX_TABLE: u64 = 1 << 20;
 
+/// A connection to another rank.
+type Connection = (usize, TcpStream);
+
 /// Joins all processes. Returns a connection to each other rank.
-pub(super) fn join(launched: &Launched, timeout: Duration) -> Result<Vec<(usize, TcpStream)>> {
+pub(super) fn join(launched: &Launched, timeout: Duration) -> Result<Vec<Connection>> {
     // Communicators are made in one order by all processes.
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let job = Job {
@@ -89,7 +92,7 @@ enum Refusal {
 
 impl Job<'_> {
     /// Rank 0: waits for all others, and tells them where each listens.
-    fn lead(&self) -> Result<Vec<(usize, TcpStream)>> {
+    fn lead(&self) -> Result<Vec<Connection>> {
         let listener = self.listen()?;
         let place = listener
             .local_addr()
@@ -121,7 +124,7 @@ impl Job<'_> {
     }
 
     /// Other ranks: connect to rank 0, and then to each other.
-    fn follow(&self) -> Result<Vec<(usize, TcpStream)>> {
+    fn follow(&self) -> Result<Vec<Connection>> {
         let Launched {
             rank,
             size,
@@ -183,7 +186,7 @@ impl Job<'_> {
         listener: &TcpListener,
         ranks: std::ops::Range<usize>,
         mut came: impl FnMut(Hello, IpAddr),
-    ) -> Result<(Vec<(usize, TcpStream)>, Vec<usize>)> {
+    ) -> Result<(Vec<Connection>, Vec<usize>)> {
         let mut missing: BTreeSet<usize> = ranks.collect();
         let mut streams = Vec::new();
         let (sender, guests) = mpsc::channel();
