@@ -33,7 +33,7 @@ pub fn cuda_kernels(attribute: proc_macro::TokenStream, item: proc_macro::TokenS
     kernels::expand(attribute.into(), item.into()).into()
 }
 
-#[expect(missing_docs, reason = "documented on the trait of graph_runtime")]
+#[expect(missing_docs, reason = "documented on the re-export of graph_runtime")]
 #[proc_macro_derive(Places, attributes(places))]
 pub fn places(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     places::expand(input.into()).into()

@@ -77,8 +77,8 @@
 //!   [`Rectangle`] of one; the views that lend it, [`DeviceRef`] and [`DeviceMut`]; and a [`MappedHost`], to use while
 //!   the graph runs.
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
-//!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`]; memory of others, as
-//!   [`DeviceMemory`] or in a [`Scope`] that can [`Lend`] it.
+//!   guards [`HostRef`] and [`HostMut`]; structs of these, which are [`Places`](trait@Places); [`CudarcSlice`],
+//!   [`DeviceShare`], [`HostShare`]; memory of others, as [`DeviceMemory`] or in a [`Scope`] that can [`Lend`] it.
 //! * Shapes: [`Element`] (plain data: `Pod` of the re-exported [`bytemuck`]), [`Rows`], [`Extent`], [`ArrayOf`],
 //!   [`SameShape`]; a [`Tabular`] [`Table`], which the host sees as a [`TableRef`] or [`TableMut`]; and the
 //!   [`Iterations`] of loops.
@@ -178,6 +178,8 @@ pub mod fault_injection {
 pub use graph::advice::{Advice, Hint, Topic};
 pub use graph::lift::{Finding, LiftOptions, Lifted, Verdict};
 pub use graph::profile::{NodeProfile, Profile};
+/// Implements [`Places`](trait@Places) for a struct of memory that graphs share: the trait has an example.
+pub use graph_macros::Places;
 /// Declares CUDA graphs as types, or builds one as an expression.
 ///
 /// ```text
@@ -357,8 +359,6 @@ pub use graph_macros::cuda_graph;
 /// NVRTC uses only PTX that its version has compiled. Whoever can write to that folder decides what runs. PTX is not
 /// kept if options name headers (`-I`, `-include`), since these may change.
 pub use graph_macros::cuda_kernels;
-// Documented on the trait.
-pub use graph_macros::Places;
 pub use graph_plan::Memory as MemoryKind;
 pub use graph_plan::{
     ArenaSize, Changes, Code, Diagnostic, LaunchConfig, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanDiff,
