@@ -29,7 +29,9 @@ use std::task::{Context, Poll};
 ///
 /// # Errors
 ///
-/// * [`Error::Cuda`](crate::Error::Cuda) if the launch failed on CUDA, or if a host function polls this;
+/// * [`Error::Cuda`](crate::Error::Cuda) if the launch failed on CUDA, or if a host function polls this. The notes
+///   about a fault come with the error of [`Graph::synchronize`](crate::Graph::synchronize): the emulator needs the
+///   graph to look for the line, and a future does not have it;
 /// * [`Error::Fault`](crate::Error::Fault) on the emulator;
 /// * [`Error::Panicked`](crate::Error::Panicked) if a host function has panicked.
 #[must_use = "the launch is in flight, but nothing waits for it; `launch` does the same"]

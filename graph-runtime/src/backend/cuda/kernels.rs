@@ -340,15 +340,18 @@ impl Kernels {
             });
             self.own_module(draft, path, &copied?)
         }?;
-        for kernel in kernels {
+        // All or none: after a failure, a later call loads them again.
+        let found = kernels.iter().map(|kernel| {
             let name = match guard.tests {
                 0 => Cow::Borrowed(kernel.1),
                 _ => Cow::Owned(CString::new(graph_ptx::predicated_name(named(kernel), guard)).unwrap_or_default()),
             };
             // SAFETY: the module was just loaded and is unloaded only by `unload`.
             let found = unsafe { module.function(&name) }.at(graph)?;
-            self.builtin.push(((kernel.0, guard), found));
-        }
+            Ok(((kernel.0, guard), found))
+        });
+        let found: Vec<_> = found.collect::<Result<_>>()?;
+        self.builtin.extend(found);
         Ok(())
     }
 
