@@ -21,21 +21,28 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::thread;
 use std::time::Instant;
-use tokenizers::Tokenizer;
+use tokenizers::{Encoding, Tokenizer};
 
 /// Texts of a tiny and a large model, and logits after tokens of them, by `examples/pytorch/llama.py --reference`.
 const REFERENCE: &[u8] = include_bytes!("../../data/llama.safetensors");
+/// What the tiny model writes on after.
+const PROMPT: &str = "Graph";
 /// The longest text of a model from a folder: the cache of keys and values is that long.
 const CONTEXT: usize = 4096;
 
 fn main() -> Result<(), BoxError> {
     let device = start(&[Decode::PLAN])?;
     if let Some(folder) = argument("--model") {
-        return write(&device, Path::new(&folder));
+        let prompt = argument("--prompt").unwrap_or("A graph of kernels is".to_owned());
+        let tokens = argument("--tokens").unwrap_or("128".to_owned());
+        let count = tokens
+            .parse()
+            .map_err(|_| format!("`--tokens {tokens}`: not a number of tokens"))?;
+        return write(&device, Path::new(&folder), &prompt, count);
     }
     let folder = std::env::temp_dir().join(format!("llama-{}", std::process::id()));
     write_tiny(&folder)?;
-    let done = check_tiny(&device, &folder);
+    let done = write(&device, &folder, PROMPT, 16).and_then(|()| check_tiny(&device, &folder));
     fs::remove_dir_all(&folder)?;
     done?;
     if device.is_emulator() {
@@ -51,20 +58,18 @@ fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Writes on after a prompt, each token as soon as it is chosen.
-fn write(device: &Device, folder: &Path) -> Result<(), BoxError> {
-    let tokenizer =
-        Tokenizer::from_file(folder.join("tokenizer.json")).map_err(|error| format!("tokenizer: {error}"))?;
-    let prompt = argument("--prompt").unwrap_or("A graph of kernels is".to_owned());
-    let count = argument("--tokens").map_or(Ok(128), |count| count.parse::<usize>())?;
+/// Writes on after a prompt until there are `count` tokens, each token as soon as it is chosen.
+fn write(device: &Device, folder: &Path, prompt: &str, count: usize) -> Result<(), BoxError> {
+    let tokenizer = tokenizer(folder)?;
     let weights = Weights::open(device, folder, CONTEXT)?;
     let (context, stops) = (weights.config.context, weights.config.stops);
     let mut decode = weights.decode(device)?;
-    let encoded = tokenizer
-        .encode(prompt, true)
-        .map_err(|error| format!("the prompt: {error}"))?;
+    let encoded = encode(&tokenizer, prompt)?;
     let given = encoded.get_ids();
-    let end = count.clamp(given.len() + 1, context.max(given.len() + 1));
+    if given.is_empty() || given.len() >= context {
+        return Err(format!("the prompt has {} tokens, not 1 to {}", given.len(), context - 1).into());
+    }
+    let end = count.clamp(given.len() + 1, context);
     decode.begin_text(given, end, stops)?;
     let tokens = decode.stream()?;
     let mut words = tokenizer.decode_stream(true);
@@ -90,17 +95,24 @@ fn write(device: &Device, folder: &Path) -> Result<(), BoxError> {
     Ok(())
 }
 
+fn tokenizer(folder: &Path) -> Result<Tokenizer, BoxError> {
+    let path = folder.join("tokenizer.json");
+    Tokenizer::from_file(&path).map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+/// The tokens of a prompt, with those that the tokenizer begins a text with.
+fn encode(tokenizer: &Tokenizer, prompt: &str) -> Result<Encoding, BoxError> {
+    let encoded = tokenizer.encode(prompt, true);
+    encoded.map_err(|error| format!("the prompt: {error}").into())
+}
+
 /// Writes a text with the tiny model in one launch. Then it goes through the same text token by token, and compares the
 /// logits after each with plain Rust and with PyTorch.
 fn check_tiny(device: &Device, folder: &Path) -> Result<(), BoxError> {
     let file = SafeTensors::deserialize(REFERENCE)?;
     let text: Vec<u32> = tensors::numbers(&file, "tiny_text", Dtype::U32, None)?;
     let by_pytorch: Vec<f32> = tensors::numbers(&file, "tiny_logits", Dtype::F32, None)?;
-    let tokenizer =
-        Tokenizer::from_file(folder.join("tokenizer.json")).map_err(|error| format!("tokenizer: {error}"))?;
-    let encoded = tokenizer
-        .encode("Graph", true)
-        .map_err(|error| format!("the prompt: {error}"))?;
+    let encoded = encode(&tokenizer(folder)?, PROMPT)?;
     let given = encoded.get_ids();
 
     let weights = Weights::open(device, folder, CONTEXT)?;
@@ -111,10 +123,6 @@ fn check_tiny(device: &Device, folder: &Path) -> Result<(), BoxError> {
     if found != text {
         return Err(format!("the tiny model writes {found:?}, not {text:?} as by PyTorch").into());
     }
-    let words = tokenizer
-        .decode(&found, false)
-        .map_err(|error| format!("the text: {error}"))?;
-    println!("text:    {words}");
 
     let plain = engine::decode(&engine::Model::open(folder)?, &text, text.len());
     let most = largest(&by_pytorch);

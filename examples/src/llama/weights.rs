@@ -1,11 +1,13 @@
 //! The weights of a Llama on a device: from a folder as Hugging Face has them, or by a formula.
 
-use super::graph::{Decode, Layer};
+use super::graph::{Decode, Layer, RING};
 use crate::decoder::Fill;
 use crate::engine::Config;
 use crate::program::progress;
 use crate::tensors;
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+use cudarc::driver::sys::CUdevice_attribute::{
+    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+};
 use graph_runtime::bytemuck::{cast_slice, pod_collect_to_vec};
 use graph_runtime::{BoxError, Device, DeviceBuffer};
 use half::bf16;
@@ -169,10 +171,16 @@ impl Weights {
 
         // A block for each multiprocessor: its weights on their way, and those of the next kernel, fill shared memory.
         let (blocks, threads) = match device.context() {
-            Some(context) => (
-                context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as usize,
-                512,
-            ),
+            Some(context) => {
+                let limit = |attribute| Ok::<_, BoxError>(context.attribute(attribute)? as usize);
+                let room = limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+                let threads = if 2 * hidden.max(width) + 512 * RING <= room {
+                    512
+                } else {
+                    256
+                };
+                (limit(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?, threads)
+            }
             None => (2, 128),
         };
         Ok(Decode::build(
