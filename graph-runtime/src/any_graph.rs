@@ -6,6 +6,7 @@ pub(crate) mod graphed;
 
 use crate::backend::executable::Updated;
 use crate::devices::bodies::BodyForm;
+use crate::devices::uploads::UploadForm;
 use crate::driver::CudaStream;
 use crate::error::Result;
 use crate::graph::advice::Advice;
@@ -140,6 +141,11 @@ pub trait AnyGraph: fmt::Debug {
     /// The forms of the bodies of its `if`s, `switch`es and `while`s on a GPU: see [`Graph::body_forms`].
     fn body_forms(&self) -> &[BodyForm] {
         self.__graph().0.body_forms()
+    }
+
+    /// The forms of its copies from the host on a GPU: see [`Graph::upload_forms`].
+    fn upload_forms(&self) -> &[UploadForm] {
+        self.__graph().0.upload_forms()
     }
 
     /// Launches the graph, and measures each node: see [`Graph::profile`].

@@ -7,6 +7,7 @@ use crate::devices::adopted::DeviceMemory;
 use crate::devices::bodies::Bodies;
 use crate::devices::cuda::Cuda;
 use crate::devices::options::{DebugOptions, EmulatorOptions};
+use crate::devices::uploads::Uploads;
 use crate::devices::{Backend, Emulated};
 use crate::driver::{CUcontext, CudaContext};
 use crate::error::{Error, Result, Site};
@@ -42,6 +43,8 @@ pub struct Device {
     pub(crate) pool: Option<Pool>,
     /// The form of bodies: [`Device::with_bodies`].
     pub(crate) bodies: Bodies,
+    /// The form of copies from the host: [`Device::with_uploads`].
+    pub(crate) uploads: Uploads,
 }
 
 impl Device {
@@ -82,6 +85,7 @@ impl Device {
             max_spin: MAX_SPIN,
             pool: None,
             bodies: Bodies::default(),
+            uploads: Uploads::default(),
         }
     }
 
@@ -174,6 +178,21 @@ impl Device {
     /// mode, where the host chooses the bodies, this does nothing.
     pub fn with_bodies(&self, bodies: Bodies) -> Device {
         Self { bodies, ..self.clone() }
+    }
+
+    /// Returns the same device, on which copies from `host` memory to `device` and `scratch` memory run in this form on
+    /// a GPU.
+    ///
+    /// A copy node of CUDA costs more than a kernel that reads a few bytes from the memory of the host. By default
+    /// ([`Uploads::Cheapest`]), `build` takes that where it costs less, by prices that were measured. Either form does
+    /// the same: the edges of the graph order both. Copies from memory that graphs share, and to arrays and variables
+    /// of modules, are always copy nodes. [`Graph::upload_forms`](crate::Graph::upload_forms) tells what was chosen,
+    /// and why. On the emulator and in debug mode this does nothing.
+    pub fn with_uploads(&self, uploads: Uploads) -> Device {
+        Self {
+            uploads,
+            ..self.clone()
+        }
     }
 
     /// Returns the same device, with a limit of the time for which the end of a launch is asked for without a pause. It

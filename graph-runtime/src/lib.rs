@@ -142,6 +142,7 @@ pub use devices::bodies::{Bodies, BodyForm};
 #[cfg(feature = "cudarc")]
 pub use devices::cudarc_slice::CudarcSlice;
 pub use devices::options::{DebugOptions, EmulatorOptions, InstantiateOptions};
+pub use devices::uploads::{UploadForm, Uploads};
 pub use driver::objects::CudaStream;
 #[cfg(not(feature = "cudarc"))]
 pub use driver::objects::{CudaContext, CudaEvent, CudaFunction};

@@ -11,6 +11,7 @@ use crate::backend::watched_launch::WatchedLaunch;
 use crate::devices::bodies::BodyForm;
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::{DebugOptions, InstantiateOptions};
+use crate::devices::uploads::UploadForm;
 use crate::devices::{Backend, Emulated};
 use crate::driver::{CUgraph, CUgraphExec, CUstream, CudaStream};
 use crate::error::{At, CudaError, Error, Result, Site};
@@ -364,6 +365,11 @@ impl Executable {
     /// The forms of the bodies of conditionals: none where the host chooses which bodies run.
     pub(crate) fn body_forms(&self) -> &[BodyForm] {
         self.cuda().map_or(&[], CudaExecutable::body_forms)
+    }
+
+    /// The forms of copies from the host.
+    pub(crate) fn upload_forms(&self) -> &[UploadForm] {
+        self.cuda().map_or(&[], CudaExecutable::upload_forms)
     }
 
     /// Refuses a change that [`Executable::apply`] would refuse.

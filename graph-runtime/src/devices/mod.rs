@@ -22,6 +22,7 @@ mod emulated;
 mod absent_emulator;
 pub(crate) mod options;
 pub(crate) mod bodies;
+pub(crate) mod uploads;
 
 use crate::devices::cuda::Cuda;
 use crate::driver::{self, CUcontext, CUdevice_attribute, RelaxedCapture};

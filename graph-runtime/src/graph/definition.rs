@@ -281,6 +281,7 @@ impl Executables {
             seats: &self.seats,
             changed: !self.changes.is_empty(),
             bodies: data.device.bodies,
+            uploads: data.device.uploads,
         }
     }
 

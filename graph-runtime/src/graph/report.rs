@@ -2,6 +2,7 @@
 
 use super::Graph;
 use crate::devices::bodies::BodyForm;
+use crate::devices::uploads::UploadForm;
 use crate::memory::{MemoryReport, Pool};
 use graph_plan::Memory;
 
@@ -36,6 +37,12 @@ impl Graph {
     /// chooses which bodies run.
     pub fn body_forms(&self) -> &[BodyForm] {
         self.executable.body_forms()
+    }
+
+    /// The form that each copy from the host has on the GPU, and why, in the order of their declaration: see
+    /// [`Device::with_uploads`](crate::Device::with_uploads). Empty on the emulator and in debug mode.
+    pub fn upload_forms(&self) -> &[UploadForm] {
+        self.executable.upload_forms()
     }
 
     /// The pool that the graph was built on, by [`Device::with_pool`](crate::Device::with_pool): graphs that return

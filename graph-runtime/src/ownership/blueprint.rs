@@ -2,6 +2,7 @@
 
 use crate::devices::bodies::Bodies;
 use crate::devices::options::DebugOptions;
+use crate::devices::uploads::Uploads;
 use crate::ownership::shared_resources::SharedResources;
 use crate::program::array::ArrayForm;
 use crate::program::communicator::seat::Seats;
@@ -47,6 +48,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) changed: bool,
     /// The form that bodies are asked to have on CUDA.
     pub(crate) bodies: Bodies,
+    /// The form that copies from the host are asked to have on CUDA.
+    pub(crate) uploads: Uploads,
 }
 
 /// The programmatic edges of a graph.

@@ -19,3 +19,4 @@ mod shared_cuda;
 mod tables;
 mod textures;
 mod uninit;
+mod uploads;

@@ -84,6 +84,14 @@ impl Address {
             Address::Host(_) | Address::Array(..) | Address::Module => 0, // the plan has refused this
         }
     }
+
+    /// The address of a byte of the resource as kernels reach it, in device memory or page-locked memory of the graph.
+    pub(super) fn reached_at(&self, start: usize) -> u64 {
+        match self {
+            Address::Host(base) => base.addr() as u64 + start as u64, // kernels use the same addresses as the host
+            Address::Device(_) | Address::Array(..) | Address::Module => self.at(start),
+        }
+    }
 }
 
 /// The parameters of the built-in kernels that set conditions.

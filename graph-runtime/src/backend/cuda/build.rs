@@ -10,7 +10,7 @@ use super::kernels::{self, Builtin, Kernels};
 use super::predicated::{Entry, Guard, Placed, Predicated};
 use super::prices::Prices;
 use super::user_objects::UserObjects;
-use super::{CudaExecutable, attribute, delay, programmatic};
+use super::{CudaExecutable, attribute, delay, programmatic, uploads};
 use crate::devices::Backend;
 use crate::devices::bodies::BodyForm;
 use crate::devices::cuda::Cuda;
@@ -18,6 +18,7 @@ use crate::devices::cuda::check_version;
 use crate::devices::cuda_memory::CudaMemory;
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::InstantiateOptions;
+use crate::devices::uploads::UploadForm;
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::ownership::blueprint::{Blueprint, Programmatic};
@@ -110,6 +111,7 @@ impl CudaExecutable {
             setters: Vec::new(),
             predicated: Predicated::default(),
             body_forms: Vec::new(),
+            upload_forms: Vec::new(),
             kernels: Kernels::new(cuda),
             adder: Adder::new(cuda, &storage),
             prepared: PreparedLaunches::default(),
@@ -128,12 +130,12 @@ impl CudaExecutable {
         Ok(built)
     }
 
-    /// Chooses the forms of bodies, and loads all kernels, with the predicated copies that these need.
+    /// Chooses the forms of bodies and of copies from the host, and loads all kernels, with the predicated copies that
+    /// these need.
     fn load_kernels(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let Blueprint { draft, program, .. } = blueprint;
-        let has_conditionals = program.others().any(|(_, op)| op.conditional().is_some());
         let mut refused = Refused::new();
-        if blueprint.debug.is_some() || !has_conditionals {
+        if blueprint.debug.is_some() {
             return self
                 .kernels
                 .load(draft, program, blueprint.variables, &BTreeSet::new(), &mut refused);
@@ -171,6 +173,12 @@ impl CudaExecutable {
             self.adder.copies = copies.address();
             self.user_objects.condition_copies = Some(copies);
         }
+        for (node, form) in uploads::choose(blueprint, prices) {
+            if form.kernel {
+                forms.add_kernel(node);
+            }
+            self.upload_forms.push(form);
+        }
         self.adder.forms = forms;
         Ok(())
     }
@@ -196,7 +204,12 @@ impl CudaExecutable {
         &self.body_forms
     }
 
-    /// Loads the built-in kernels of a copy or a memset in a predicated body.
+    /// The forms of copies from the host, for a reader.
+    pub(crate) fn upload_forms(&self) -> &[UploadForm] {
+        &self.upload_forms
+    }
+
+    /// Loads the built-in kernels of a copy or a memset that is a kernel.
     fn prepare_guards(&mut self, draft: &Draft, node: usize, kernel: Builtin) -> Result<()> {
         let guards = self.adder.forms.guards(node);
         guards

@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The most tests of a kernel.
 const MAX_TESTS: usize = 8;
-/// The most bytes of a copy or a memset that is a kernel in a predicated body.
-const MAX_BYTES: usize = 1 << 20;
+/// The most bytes of a copy or a memset that is a kernel.
+pub(super) const MAX_BYTES: usize = 1 << 20;
 /// The most nodes of all passes of a `while` together.
 const MAX_PASS_NODES: usize = 64;
 /// The iterations that a `while` is expected to make.
@@ -33,7 +33,8 @@ pub(super) type Refused = BTreeMap<u32, String>;
 #[derive(Default)]
 pub(super) struct Forms {
     chosen: BTreeMap<usize, Chosen>,
-    /// The nodes in predicated bodies: the forms of the guards that kernels of each have.
+    /// The nodes in predicated bodies, and copies that are kernels elsewhere: the forms of the guards that kernels of
+    /// each have.
     members: BTreeMap<usize, BTreeSet<GuardForm>>,
     /// The number of copies of conditions, and of tickets.
     pub(super) copies: usize,
@@ -89,6 +90,11 @@ impl Forms {
         forms
     }
 
+    /// Makes a kernel of a copy that runs alone.
+    pub(super) fn add_kernel(&mut self, node: usize) {
+        self.members.entry(node).or_default().insert(GuardForm::default());
+    }
+
     /// The form of a conditional; `None` if nothing was chosen, so that it is a conditional node.
     pub(super) fn of(&self, node: usize) -> Option<&Chosen> {
         self.chosen.get(&node)
@@ -107,7 +113,7 @@ impl Forms {
         self.of(node).is_some_and(|chosen| chosen.predicated)
     }
 
-    /// Whether the node is in a predicated body, where copies and memsets are kernels.
+    /// Whether the node is a kernel though it is a copy or a memset: it is in a predicated body, or was chosen so.
     pub(super) fn has(&self, node: usize) -> bool {
         self.members.contains_key(&node)
     }

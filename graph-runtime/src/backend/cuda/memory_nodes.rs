@@ -8,7 +8,7 @@ use crate::driver::copy::{Copy3d, CopySide};
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemsetNodeParams};
 use crate::error::CudaError;
 use crate::program::{MemcpyOp, Program, Work};
-use crate::shape::part::ByteRectangle;
+use crate::shape::part::{ByteRectangle, Part};
 use graph_plan::LaunchConfig;
 use std::ffi::c_void;
 
@@ -157,7 +157,8 @@ impl Adder {
     /// The parameters of a copy by the built-in kernel; they point into `self`. Both sides have an address.
     pub(super) fn copy(&mut self, kernels: &Kernels, copy: &MemcpyOp, guarded: Guarded<'_>) -> KernelNodeParams {
         let MemcpyOp { from, to } = copy;
-        let addresses = [to, from].map(|side| self.device(side.part()));
+        let address = |part: Part| self.resources[part.resource as usize].reached_at(part.start);
+        let addresses = [to, from].map(|side| address(side.part()));
         let sizes = [to.width(), to.pitch(), from.pitch()];
         let mut numbers = addresses.into_iter().chain(sizes.map(|size| size as u64));
         let words = numbers.all(|number| number.is_multiple_of(4));

@@ -36,6 +36,7 @@ mod add;
 mod attribute;
 mod texture;
 mod kernels;
+mod uploads;
 mod forms;
 mod passes;
 mod prices;
@@ -55,6 +56,7 @@ use crate::devices::bodies::BodyForm;
 use crate::devices::cuda::Cuda;
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::InstantiateOptions;
+use crate::devices::uploads::UploadForm;
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use crate::ownership::storage::Storage;
 use std::cell::Cell;
@@ -184,6 +186,7 @@ pub(crate) struct CudaExecutable {
     predicated: Predicated,
     /// The forms of bodies, for a reader.
     body_forms: Vec<BodyForm>,
+    upload_forms: Vec<UploadForm>,
     kernels: Kernels,
     adder: Adder,
     prepared: PreparedLaunches,

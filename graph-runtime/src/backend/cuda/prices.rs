@@ -21,6 +21,8 @@ pub(super) struct Prices {
     pub(super) kernel: f64,
     /// A block of a predicated kernel that returns at once.
     pub(super) block: f64,
+    /// The most bytes that a kernel copies from the host for less than a copy node.
+    pub(super) upload_bytes: usize,
     /// A kernel of one thread beside others: what remains in the loop of two kernels in `benches/bodies.rs`.
     pub(super) beside: f64,
 }
@@ -36,6 +38,7 @@ const H200: Prices = Prices {
     ticket: 0.95,
     kernel: 0.76,
     block: 0.0005,
+    upload_bytes: 0, // not measured: run the bench `uploads` on a GPU first
     beside: 0.2,
 };
 

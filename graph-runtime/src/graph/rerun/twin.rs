@@ -3,6 +3,7 @@
 use crate::backend::executable::Executable;
 use crate::devices::bodies::Bodies;
 use crate::devices::options::DebugOptions;
+use crate::devices::uploads::Uploads;
 use crate::error::{Error, Result, Site};
 use crate::graph::GraphData;
 use crate::graph::definition::predecessors;
@@ -213,6 +214,7 @@ impl<'g> Twin<'g> {
             seats: &Arc::<Seats>::default(),
             changed: false,
             bodies: Bodies::default(),
+            uploads: Uploads::default(),
         };
         Executable::on_emulator(&blueprint, deadline)
     }

@@ -57,8 +57,13 @@ fn run(seed: u64, auto: bool) -> [usize; 2] {
 fn run_in(seed: u64, auto: bool, bodies: Bodies, predicated: &mut usize) -> [usize; 2] {
     [false, true].map(|apart| {
         let what = format!("seed {seed}, apart: {apart}, auto: {auto}, {bodies:?}");
-        let pair = Pair::new(&thorough(seed).with_bodies(bodies), seed, apart, auto)
-            .unwrap_or_else(|error| panic!("{what}: {error}"));
+        let uploads = match bodies {
+            Bodies::Nodes => Uploads::Copies,
+            Bodies::Predicated => Uploads::Kernels,
+            _ => Uploads::Cheapest,
+        };
+        let device = thorough(seed).with_bodies(bodies).with_uploads(uploads);
+        let pair = Pair::new(&device, seed, apart, auto).unwrap_or_else(|error| panic!("{what}: {error}"));
         *predicated += pair.predicated();
         pair.run(&what).unwrap_or_else(|error| panic!("{what}: {error}"))
     })
@@ -90,7 +95,8 @@ fn every_order_that_accesses_imply_gives_what_one_node_after_the_other_does() {
     }
 }
 
-/// Both forms of bodies do what the model does. (The emulator has neither, and runs the bodies itself.)
+/// Both forms of bodies, and both of copies from the host, do what the model does. (The emulator has neither, and runs
+/// the bodies itself.)
 #[test]
 fn both_forms_of_bodies_give_what_one_node_after_the_other_does() {
     let usual = if device().is_emulator() { 2000..2003 } else { 2000..2012 };
