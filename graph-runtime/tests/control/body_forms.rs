@@ -544,6 +544,17 @@ fn every_node_of_a_pass_decides_alike() -> Result<()> {
         if !runs_node_by_node() && asked == Bodies::Predicated {
             let copies = |node| form(&graph, node).unwrap().reason.contains("a kernel copies its flag");
             assert!(!loops.into_iter().any(copies), "{:?}", graph.body_forms());
+            // A writer of several blocks takes no ticket if a node before it has kept the flag.
+            let cost = |node| -> f64 {
+                let reason = form(&graph, node).unwrap().reason.clone();
+                let rest = reason.strip_prefix("an iteration costs about ").expect("a price");
+                rest.split_once(' ').unwrap().0.parse().expect("a number")
+            };
+            assert!(
+                cost("writer_last") + 0.5 < cost("several_blocks"),
+                "{:?}",
+                graph.body_forms()
+            );
         }
         let mut sums = [0_u32; 6];
         let run = |graph: &mut Writers, rounds: u32, sums: &mut [u32; 6], by: u32| {

@@ -4,7 +4,7 @@
 //! runs, and about as much as an empty kernel if it does not; so it is cheaper for small bodies. All outcomes of a
 //! choice are taken to be equally likely, and a `while` to make some tens of iterations.
 
-use super::passes::Seen;
+use super::passes::{Seen, is_one_block};
 use super::prices::{Costs, Prices};
 use crate::devices::bodies::{Bodies, BodyForm};
 use crate::ownership::blueprint::Blueprint;
@@ -296,7 +296,7 @@ impl Chooser<'_> {
         // Most kernels of the body itself test the condition while they load memory, or are one block that writes it.
         let nodes = self.blueprint.order.sequence(conditional.bodies[0]);
         let beside = nodes.filter(|&node| self.tests_beside(&seen, node)).count() as f64;
-        let ticket = if seen.writer.is_some_and(|node| !self.is_one_block(node)) {
+        let ticket = if seen.writer.is_some_and(|node| !is_one_block(self.blueprint, node)) {
             self.prices.ticket
         } else {
             0.0
@@ -342,12 +342,7 @@ impl Chooser<'_> {
     /// meanwhile, or it is one block that writes the condition.
     fn tests_beside(&self, seen: &Seen, node: usize) -> bool {
         matches!(&self.blueprint.program.ops[node], Op::Work(work) if !matches!(work, Work::Join))
-            && (seen.guard(node, 1).loads_first || (seen.writer == Some(node) && self.is_one_block(node)))
-    }
-
-    /// Whether a node is a kernel of one block, which takes no ticket.
-    fn is_one_block(&self, node: usize) -> bool {
-        matches!(&self.blueprint.program.ops[node], Op::Work(Work::Kernel(kernel)) if kernel.config.blocks() == 1)
+            && (seen.guard(node, 1).loads_first || (seen.writer == Some(node) && is_one_block(self.blueprint, node)))
     }
 
     /// The price of each body as predicated kernels, which have `tests` tests besides that of this conditional; or what

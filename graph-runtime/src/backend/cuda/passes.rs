@@ -10,9 +10,13 @@
 //!    itself, comes after it. Such a writer writes only when the node has ended: the edges between them are plain, or
 //!    the writer waits for the end of its predecessors before it touches memory that nodes write (the rule of
 //!    programmatic edges). If the node itself is a writer, its blocks decide by a ticket ([`graph_ptx::GuardForm`]).
-//!    There is at most one such node: of two, each would come after the other. A node with bodies is never direct if
+//!    There is at most one such node: of two, each would come after the other. Blocks that take a ticket wait for each
+//!    other's words, so a writer of several blocks is late if another direct node can be the keeper for it: that one
+//!    has ended before the writer begins, and nothing else in the pass writes what it has stored, so all blocks of the
+//!    writer load the same. A node with bodies is never direct if
 //!    something in them writes the condition, since that does not come after it.
-//! 3. *The predecessors of a direct node are direct*, since its writers come after them as well.
+//! 3. *The predecessors of a direct node are direct*, since its writers come after them as well. The writer that is
+//!    late for its blocks' sake is none of them: other direct nodes come before all writers.
 //! 4. *The late nodes*, all others, may run beside a writer or after it. They test a copy. A direct node that has ended
 //!    before any late one begins can store its decision for them, and is the keeper. If there is none, a kernel of its
 //!    own copies the condition, beside the direct nodes. Then a writer is late itself, as it may write before the copy
@@ -45,16 +49,22 @@ impl Seen {
             let mut others = writers.iter().filter(|writer| **writer != node);
             others.all(|&writer| order.before(node, writer))
         };
-        let (direct, late): (Vec<usize>, Vec<usize>) = nodes.iter().partition(|node| is_direct(**node));
+        let (mut direct, mut late): (Vec<usize>, Vec<usize>) = nodes.iter().partition(|node| is_direct(**node));
         // What writes with nodes of its own, or by code of others, is in no body that is repeated.
         let is_writer = |node: &usize| writers.contains(node);
-        let writer = direct.iter().copied().find(is_writer);
-        let keeps = |node: &usize| can_keep(blueprint, *node) && is_over_before(blueprint, *node, &nodes, &late);
-        let keeper = if late.is_empty() {
-            None
-        } else {
+        let keeper = |direct: &[usize], late: &[usize]| {
+            let keeps = |node: &usize| can_keep(blueprint, *node) && is_over_before(blueprint, *node, &nodes, late);
             direct.iter().copied().find(keeps)
         };
+        let mut writer = direct.iter().copied().find(is_writer);
+        if let Some(several) = writer.filter(|writer| !is_one_block(blueprint, *writer)) {
+            let others: Vec<usize> = direct.iter().copied().filter(|node| *node != several).collect();
+            let with_it: Vec<usize> = late.iter().copied().chain([several]).collect();
+            if keeper(&others, &with_it).is_some() {
+                (direct, late, writer) = (others, with_it, None);
+            }
+        }
+        let keeper = if late.is_empty() { None } else { keeper(&direct, &late) };
         let copied = keeper.is_none() && !late.is_empty();
         Self {
             direct: direct.into_iter().filter(|node| !(copied && is_writer(node))).collect(),
@@ -83,6 +93,11 @@ impl Seen {
             .map(usize::from)
             .sum()
     }
+}
+
+/// Whether a node is a kernel of one block, which takes no ticket.
+pub(super) fn is_one_block(blueprint: &Blueprint<'_>, node: usize) -> bool {
+    matches!(&blueprint.program.ops[node], Op::Work(Work::Kernel(kernel)) if kernel.config.blocks() == 1)
 }
 
 /// Whether the node is always one kernel, which a change of the graph never makes an empty node.
