@@ -241,8 +241,9 @@ static_assert(P_BEST + BLOCKS * 16 <= P_LAYER, "the memory is large enough");
 // Logits: each warp has stages of two rows on the way, each stage where a phase had its weights
 constexpr u32 STAGES = 4, STAGE = 2 * WIDTH * 2;
 static_assert(S_HEADS - S_QKV >= WARPS * STAGE && S_UP - S_HEADS >= WARPS * STAGE && S_DOWN - S_UP >= WARPS * STAGE && S_NORM1 - S_DOWN >= WARPS * STAGE, "");
-// Barriers: weights have come, numbers of the cluster have come, rows of the logits have come
-constexpr u32 B_FULL = 0, B_Q = 40, B_MIXED = 48, B_MIDDLE = 56, B_HIDDEN = 64, B_OUT = 72, B_ROWS = 80;
+// Barriers: weights of q, k and v, those of up, keys and values have come; numbers of the cluster have come; rows of
+// the logits have come
+constexpr u32 B_QKV = 0, B_UP = 8, B_PAST = 16, B_Q = 24, B_MIXED = 32, B_MIDDLE = 40, B_HIDDEN = 48, B_OUT = 56, B_ROWS = 64;
 
 // All threads of the cluster wait for each other in two steps. What they have written before the first one, copies read
 // after the second one.
@@ -285,6 +286,31 @@ __device__ static inline void copy(u32 to, const void *from, u32 bytes, u32 bar)
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes),
         "r"(bar)
         : "memory");
+}
+
+// Copies 16 bytes
+__device__ static inline void copy(u32 to, const void *from)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
+// The copies of a thread before this are a group
+__device__ static inline void close_group()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// The warp waits for all its groups but the last `others`
+template <u32 others> __device__ static inline void wait_group()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(others) : "memory");
+    __syncwarp();
+}
+
+// Brings 128 bytes into the second cache
+__device__ static inline void foresee(const void *from)
+{
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from) : "memory");
 }
 
 __device__ static inline void wait(u32 bar, u32 parity)
@@ -509,10 +535,9 @@ __device__ static inline void add_up(Meanwhile meanwhile, float &mine, float bia
     if (has)
         v = look(from);
     meanwhile();
-    if (has)
-        while (!tag.is_in(v))
+    while (!__all_sync(~0u, !has || tag.is_in(v)))
+        if (has)
             v = look(from);
-    __syncwarp();
     // The bits 3 and 2 of the lane become the number's place in the word.
     float a = __uint_as_float(v.x), b = __uint_as_float(v.y), c = __uint_as_float(v.z), d = __uint_as_float(v.w);
     const bool upper = t.lane & 8, odd = t.lane & 4;
@@ -566,32 +591,47 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
     }
     __syncthreads();
     meet_cluster_begin();
-    u32 *chosen = (u32 *)(shared + S_BARS + 504);
-    // All warps but the first one, which has other work then, ask for weights: for the phases 0 to 3, and 4 for keys
-    // and values. A copy takes a thread some time, so each of these warps asks for a part.
-    auto ask = [&](u32 layer, u32 what) {
+    u32 *chosen = (u32 *)(shared + S_BARS + 448);
+    // All warps but the first one, which has other work then, ask for weights: those of q, k and v, those of up, and
+    // keys and values. A copy takes a thread some time, so each of these warps asks for a part.
+    auto ask = [&](u32 layer, u32 bar) {
         const bf16 *matrix = matrices + (u64)layer * 12 * WIDTH * WIDTH, *vector = vectors + layer * 13 * WIDTH;
         u32 count;
-        const u32 bar = bars + B_FULL + what * 8, first = past(position, count);
+        const u32 first = past(position, count), rows = bar == B_QKV ? QKV : bar == B_UP ? UP : count ? 2 : 0, norm = t.warp - (WARPS - 2);
         if (tid == 32)
-            expect(bar, what == 0 ? QKV * WIDTH * 2 + 4 * WIDTH : what == 1 ? OWN * 128 : what == 2 ? UP * WIDTH * 2 + 4 * WIDTH : what == 3 ? OWN * HIDDEN * 2 : count * 256);
+            expect(bars + bar, bar == B_PAST ? count * 256 : rows * WIDTH * 2 + 4 * WIDTH);
         if (t.lane || !t.warp)
             return;
-        const u32 copies = what == 0 ? QKV : what == 2 ? UP : what == 4 ? count ? 2 : 0 : OWN;
-        for (u32 i = t.warp - 1; i < copies; i += WARPS - 1) {
-            if (what == 0)
-                copy(here + S_QKV + i * ROW, matrix + (i / 8 * WIDTH + head * 64 + rank * 8 + i % 8) * WIDTH, WIDTH * 2, bar);
-            else if (what == 1)
-                copy(here + S_HEADS + i * HEAD_ROW, matrix + 3 * WIDTH * WIDTH + (rank * OWN + i) * WIDTH + head * 64, 128, bar);
-            else if (what == 2)
-                copy(here + S_UP + i * ROW, matrix + 4 * WIDTH * WIDTH + (block * UP + i) * WIDTH, WIDTH * 2, bar);
-            else if (what == 3)
-                copy(here + S_DOWN + i * DOWN_ROW, matrix + 8 * WIDTH * WIDTH + (rank * OWN + i) * 4 * WIDTH + cluster * HIDDEN, HIDDEN * 2, bar);
+        for (u32 i = t.warp - 1; i < rows; i += WARPS - 1)
+            if (bar == B_QKV)
+                copy(here + S_QKV + i * ROW, matrix + (i / 8 * WIDTH + head * 64 + rank * 8 + i % 8) * WIDTH, WIDTH * 2, bars + bar);
+            else if (bar == B_UP)
+                copy(here + S_UP + i * ROW, matrix + 4 * WIDTH * WIDTH + (block * UP + i) * WIDTH, WIDTH * 2, bars + bar);
             else
-                copy(here + (i ? S_VALUES : S_KEYS), cache + (u64)(layer * 2 + i) * context * WIDTH + (head * context + first) * 64, count * 128, bar);
-        }
-        if ((what == 0 || what == 2) && t.warp >= WARPS - 2)
-            copy(here + (what ? S_NORM2 : S_NORM1) + (t.warp - WARPS + 2) * 2 * WIDTH, vector + (t.warp - WARPS + 2) * 2 * WIDTH + (what ? WIDTH : 0), 2 * WIDTH, bar);
+                copy(here + (i ? S_VALUES : S_KEYS), cache + (u64)(layer * 2 + i) * context * WIDTH + (head * context + first) * 64, count * 128, bars + bar);
+        if (bar != B_PAST && norm < 2)
+            copy(here + (bar == B_QKV ? S_NORM1 : S_NORM2) + norm * 2 * WIDTH, vector + (bar == B_QKV ? 0 : WIDTH) + norm * 2 * WIDTH, 2 * WIDTH, bars + bar);
+    };
+    // The rows of a warp in the projection and in down: too many for such copies, so all threads ask for 16 bytes each
+    const bf16 *heads_row = matrices + 3 * WIDTH * WIDTH + (rank * OWN + t.warp * 8) * WIDTH + head * 64,
+               *down_row = matrices + 8 * WIDTH * WIDTH + (rank * OWN + t.warp * 8) * 4 * WIDTH + cluster * HIDDEN;
+    auto ask_own = [&](u32 layer) {
+        const u64 start = (u64)layer * 12 * WIDTH * WIDTH;
+        __syncwarp();
+#pragma unroll
+        for (u32 i = 0; i < 8; i += 4)
+            copy(here + S_HEADS + (t.warp * 8 + t.lane / 8 + i) * HEAD_ROW + t.lane % 8 * 16, heads_row + start + (t.lane / 8 + i) * WIDTH + t.lane % 8 * 8);
+        close_group();
+#pragma unroll
+        for (u32 i = 0; i < 8; i++)
+            copy(here + S_DOWN + (t.warp * 8 + i) * DOWN_ROW + t.lane * 16, down_row + start + i * 4 * WIDTH + t.lane * 8);
+        close_group();
+    };
+    auto foresee_own = [&](u32 layer) {
+        const u64 start = (u64)layer * 12 * WIDTH * WIDTH;
+        foresee(down_row + start + t.lane / 4 * 4 * WIDTH + t.lane % 4 * 64);
+        if (t.lane < 8)
+            foresee(heads_row + start + t.lane * WIDTH);
     };
     Sums &sums = *(Sums *)(shared + S_SUMS);
     float(*mix)[72] = (float(*)[72])(shared + S_MIX);
@@ -599,15 +639,13 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
     const u32 qkv_row = min(t.lane / 8, 2u) * WIDTH + head * 64 + rank * 8 + t.lane % 8, up_row = block * UP + t.lane;
     const u32 row0 = first_row(t.warp), rows = last_row(t.warp) - row0, stages = (rows + 1) / 2;
     const float scale = 0.125f * 1.44269504f;
-    // The biases of the next layer, not yet as numbers: nobody waits for them before they are used.
-    bf16 bias_qkv = vectors[4 * WIDTH + qkv_row], bias_own = vectors[7 * WIDTH + row], bias_up = vectors[8 * WIDTH + up_row], bias_down = vectors[12 * WIDTH + row];
+    bf16 bias_next = vectors[4 * WIDTH + qkv_row];
     u32 phases = 0, word_tag = state->tag;
     meet_cluster_end();
     for (u32 run = 0;; run += layers) {
-        ask(0, 0);
-        ask(0, 4);
-        ask(0, 1);
-        ask(0, 2);
+        ask(0, B_QKV);
+        ask(0, B_PAST);
+        ask(0, B_UP);
         const Tag tag(word_tag++);
         u32 x[8], count;
         past(position, count);
@@ -623,13 +661,17 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
         float mine = number(tokens[(u64)token * WIDTH + row]) + number(places[position * WIDTH + row]);
         Norm<QKV> first_norm;
         auto prepare_first = [&](u32 layer) {
-            wait(bars + B_FULL, layer & 1);
+            wait(bars + B_QKV, layer & 1);
             first_norm.prepare(shared + S_QKV, shared + S_NORM1, t);
         };
         prepare_first(run);
         for (u32 layer = 0; layer < layers; layer++) {
             const u32 parity = run + layer & 1, next = layer + 1 < layers ? layer + 1 : 0;
-            const bf16 *vector = vectors + next * 13 * WIDTH;
+            const bf16 *vector = vectors + layer * 13 * WIDTH;
+            // Biases, not yet as numbers, long before their use: looks at others' words wait for loads before them.
+            const bf16 bias_qkv = bias_next, bias_own = vector[7 * WIDTH + row], bias_up = vector[8 * WIDTH + up_row], bias_down = vector[12 * WIDTH + row];
+            bias_next = vectors[next * 13 * WIDTH + 4 * WIDTH + qkv_row];
+            ask_own(layer);
             unsigned char *passed = space + layer * P_LAYER;
             // Waits for numbers of the cluster, and lets the next ones come
             auto come = [&](u32 bar, u32 bytes) {
@@ -645,11 +687,12 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
                     }
                     first_norm.finish(x, sums, t);
                     __syncthreads();
-                    ask(layer, 3);
                     if (layer + 1 < layers)
-                        ask(layer + 1, 0);
+                        ask(layer + 1, B_QKV);
                     else if (t.lane == 0)
                         ask_rows(t.warp, 0);
+                    if (t.warp)
+                        foresee_own(next);
                     if (t.warp == 0) {
                         const float y = Norm<QKV>::sum(sums, t.lane) + number(bias_qkv);
                         const u32 pair = pack(y, __shfl_down_sync(~0u, y, 1)), from = t.lane < CLUSTER ? 0 : t.lane == CLUSTER ? 8 : 16;
@@ -660,7 +703,7 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
                         const u32 part = t.lane / 8;
                         if (part == 1 || part == 2)
                             cache[(u64)(layer * 2 + part - 1) * context * WIDTH + (head * context + position) * 64 + rank * 8 + t.lane % 8] = rounded(y);
-                        bias_qkv = vector[4 * WIDTH + qkv_row];
+                        foresee_own(next);
                     }
                 }
                 const bool newest = t.warp == WARPS - 1;
@@ -669,7 +712,7 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
                     float most = -1e30f, share = 0, mixed[16] = {};
                     const u32 p0 = t.warp * 16;
                     if (count && !newest) {
-                        wait(bars + B_FULL + 32, parity);
+                        wait(bars + B_PAST, parity);
                         // 16 positions of a warp, two of a thread
 #pragma unroll
                         for (u32 i = 0; i < 2; i++) {
@@ -731,7 +774,7 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
                 }
                 __syncthreads();
                 if (layer + 1 < layers)
-                    ask(layer + 1, 4);
+                    ask(layer + 1, B_PAST);
                 if (tid < 16 * CLUSTER) {
                     const u32 four = tid % 16;
                     float4 y = {};
@@ -751,7 +794,7 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
                 }
                 { // The projection of the head: a warp has 8 rows; the columns of `b` are the parts of the past
                     u32 a[8], b[8];
-                    wait(bars + B_FULL + 8, parity);
+                    wait_group<1>();
                     const unsigned char *weights = shared + S_HEADS + (t.warp * 8 + t.group) * HEAD_ROW + t.part * 16;
                     const uint4 a0 = *(const uint4 *)weights, a1 = *(const uint4 *)(weights + 64);
                     a[0] = a0.x, a[1] = a0.y, a[2] = a0.z, a[3] = a0.w, a[4] = a1.x, a[5] = a1.y, a[6] = a1.z, a[7] = a1.w;
@@ -783,22 +826,27 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
             }
             Norm<UP> norm;
             auto prepare_up = [&] {
-                wait(bars + B_FULL + 16, parity);
+                wait(bars + B_UP, parity);
                 norm.prepare(shared + S_UP, shared + S_NORM2, t);
             };
             add_up(prepare_up, mine, number(bias_own), passed + P_MIDDLE, here + S_X, bars + B_MIDDLE, t, rank, tag);
-            bias_own = vector[7 * WIDTH + row];
             { // Up
                 come(B_MIDDLE, WIDTH * 2);
                 load_apart(x, shared + S_X + t.warp * 128 + t.part * 8);
                 norm.finish(x, sums, t);
                 __syncthreads();
                 if (layer + 1 < layers) {
-                    ask(layer + 1, 1);
-                    ask(layer + 1, 2);
-                } else if (t.lane == 0) {
-                    ask_rows(t.warp, 1);
-                    ask_rows(t.warp, 2);
+                    ask(layer + 1, B_UP);
+                } else {
+                    if (t.lane == 0) {
+                        ask_rows(t.warp, 1);
+                        ask_rows(t.warp, 2);
+                    }
+                    // The next token needs these first.
+                    const u32 i = tid / 12, part = tid % 12 * 64;
+                    if (i < QKV)
+                        foresee(matrices + (i / 8 * WIDTH + head * 64 + rank * 8 + i % 8) * WIDTH + part);
+                    foresee(matrices + 4 * WIDTH * WIDTH + (block * UP + i) * WIDTH + part);
                 }
                 if (t.warp == 0) {
                     float y = Norm<UP>::sum(sums, t.lane) + number(bias_up);
@@ -806,12 +854,11 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
                     const u32 pair = pack(y, __shfl_down_sync(~0u, y, 1)), from = t.lane % 4 * 8;
                     const u32 p0 = __shfl_sync(~0u, pair, from), p1 = __shfl_sync(~0u, pair, from + 2), p2 = __shfl_sync(~0u, pair, from + 4), p3 = __shfl_sync(~0u, pair, from + 6);
                     push(here + S_HIDDEN + rank * UP * 2 + from * 2, bars + B_HIDDEN, t.lane / 4, p0, p1, p2, p3);
-                    bias_up = vector[8 * WIDTH + up_row];
                 }
             }
             { // Down: a warp has 8 rows
                 u32 a[HIDDEN / 8];
-                wait(bars + B_FULL + 24, parity);
+                wait_group<0>();
 #pragma unroll
                 for (u32 i = 0; i < HIDDEN / 32; i++) {
                     const uint4 v = *(const uint4 *)(shared + S_DOWN + (t.warp * 8 + t.group) * DOWN_ROW + (t.part + 4 * i) * 16);
@@ -836,7 +883,6 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
                     prepare_first(run + layer + 1);
             };
             add_up(prepare_next, mine, number(bias_down), passed + P_OUT, here + S_X + WIDTH * 2, bars + B_OUT, t, rank, tag);
-            bias_down = vector[12 * WIDTH + row];
         }
         meet_cluster_begin();
         // The logits: a warp has some rows, two on the way together. Of the two rows' 768 columns, a group has 96: it
@@ -868,8 +914,12 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
         }
         u64 best = 0;
 #pragma unroll 1
-        for (u32 stage = 0; stage < stages; stage++) {
-            const u32 slot = stage % STAGES;
+        for (u32 stage = 0; stage < stages; stage += STAGES) {
+            float sum[2 * STAGES] = {};
+#pragma unroll
+            for (u32 slot = 0; slot < STAGES; slot++) {
+                if (stage + slot >= stages)
+                    continue;
                 wait(bars + B_ROWS + (t.warp * STAGES + slot) * 8, phases >> slot & 1);
                 phases ^= 1 << slot;
                 float c[2][4] = {};
@@ -886,21 +936,33 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
                 }
                 __syncwarp();
                 if (t.lane == 0)
-                    ask_rows(t.warp, stage + STAGES);
+                    ask_rows(t.warp, stage + slot + STAGES);
                 // The columns of the group's own row
                 const bool own = t.part == t.group / 2, odd = t.group & 1;
-                float sum[2] = {own ? odd ? c[0][1] + c[1][1] : c[0][0] + c[1][0] : 0, own ? odd ? c[0][3] + c[1][3] : c[0][2] + c[1][2] : 0};
+                sum[2 * slot] = own ? odd ? c[0][1] + c[1][1] : c[0][0] + c[1][0] : 0;
+                sum[2 * slot + 1] = own ? odd ? c[0][3] + c[1][3] : c[0][2] + c[1][2] : 0;
+            }
+            // A group gets the sum of a row.
 #pragma unroll
-                for (u32 lanes = 16; lanes; lanes /= 2)
-                    sum[0] += __shfl_xor_sync(~0u, sum[0], lanes), sum[1] += __shfl_xor_sync(~0u, sum[1], lanes);
-                if (t.lane < 2 && 2 * stage + t.lane < rows) {
-                    const u32 r = row0 + 2 * stage + t.lane;
-                    const float logit = t.lane ? sum[1] : sum[0];
-                    logits[r] = logit;
-                    best = max(best, key(logit, r, heat, rng, run / layers));
-                }
+            for (u32 lanes = 16, n = STAGES; n; lanes /= 2, n /= 2)
+#pragma unroll
+                for (u32 i = 0; i < STAGES; i++)
+                    if (i < n) {
+                        const bool upper = t.lane & lanes;
+                        const float send = upper ? sum[i] : sum[i + n], keep = upper ? sum[i + n] : sum[i];
+                        sum[i] = keep + __shfl_xor_sync(~0u, send, lanes);
+                    }
+            sum[0] += __shfl_xor_sync(~0u, sum[0], 1);
+            sum[0] += __shfl_xor_sync(~0u, sum[0], 2);
+            const u32 r = 2 * stage + t.group;
+            if (t.part == 0 && r < rows) {
+                logits[row0 + r] = sum[0];
+                best = max(best, key(sum[0], row0 + r, heat, rng, run / layers));
+            }
         }
-        best = max(best, __shfl_xor_sync(~0u, best, 1));
+#pragma unroll
+        for (u32 lanes = 4; lanes < 32; lanes *= 2)
+            best = max(best, __shfl_xor_sync(~0u, best, lanes));
         u64 *bests = (u64 *)&mix[0][0] + 16;
         if (t.lane == 0)
             bests[t.warp] = best;
