@@ -1,6 +1,6 @@
 //! Barriers in shared memory (`mbarrier`), the copies that arrive at them, and the barrier of a cluster.
 
-use super::{Address, Slot, Space};
+use super::{Address, Slot, Space, Transfer};
 
 /// An operation on an `mbarrier`.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,14 @@ pub(crate) enum Phase {
     State(Slot),
     /// The phase of this parity.
     Parity(Slot),
+}
+
+/// `st.async`, which is carried out at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AsyncStore {
+    pub(crate) store: Transfer,
+    /// What tells the `mbarrier` of the bytes.
+    pub(crate) barrier: Mbarrier,
 }
 
 /// `cp.async.bulk`, which is carried out at once.

@@ -36,7 +36,7 @@ pub(crate) use matrix_op::{
     Element, Fragment, FragmentLayout, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Tile,
 };
 pub(crate) use mbarrier_op::{
-    Arrive, BulkCopy, ClusterAddress, ClusterAddressOp, ClusterBarrier, Mbarrier, MbarrierOp, Phase,
+    Arrive, AsyncStore, BulkCopy, ClusterAddress, ClusterAddressOp, ClusterBarrier, Mbarrier, MbarrierOp, Phase,
 };
 pub(crate) use op::{Jump, LaneOp, MemoryOp, Op, Query, Successors, Wait};
 pub(crate) use operands::{Operand, Operands};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    AsyncCopy, Atomic, Barrier, Bits, BulkCopy, Call, Carry, ClusterAddress, ClusterBarrier, Collective, Compare,
-    Convert, Float, Integer, Logic, Math, Matrix, Mbarrier, Move, NarrowConvert, Select, Slot, Space, SurfaceAccess,
-    Test, TextureFetch, TextureQuery, Transfer, Video,
+    AsyncCopy, AsyncStore, Atomic, Barrier, Bits, BulkCopy, Call, Carry, ClusterAddress, ClusterBarrier, Collective,
+    Compare, Convert, Float, Integer, Logic, Math, Matrix, Mbarrier, Move, NarrowConvert, Select, Slot, Space,
+    SurfaceAccess, Test, TextureFetch, TextureQuery, Transfer, Video,
 };
 
 /// The operation of an instruction.
@@ -80,6 +80,7 @@ pub(crate) enum MemoryOp {
     Store(Box<Transfer>),
     Atomic(Box<Atomic>),
     AsyncCopy(Box<AsyncCopy>),
+    AsyncStore(Box<AsyncStore>),
     Mbarrier(Box<Mbarrier>),
     BulkCopy(Box<BulkCopy>),
     Texture(Box<TextureFetch>),

@@ -7,8 +7,8 @@ use super::operand::number_type;
 use super::reader::Reader;
 use super::warp_primitives::ATOMIC_OPS;
 use crate::code::{
-    Address, AsyncCopy, Atomic, AtomicOp, DISCARD, File, FloatType, IntegerType, LaneOp, MemoryOp, Move, NumberType,
-    Op, Role, Space, Transfer,
+    Address, AsyncCopy, AsyncStore, Atomic, AtomicOp, DISCARD, File, FloatType, IntegerType, LaneOp, Mbarrier,
+    MbarrierOp, MemoryOp, Move, NumberType, Op, Role, Space, Transfer,
 };
 
 /// The state space; `Generic` if none is given.
@@ -38,6 +38,15 @@ fn strong(reader: &mut Reader<'_, '_>) -> bool {
 
 /// `ld` and `st`
 pub(super) fn transfer(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let op = match reader.opcode {
+        "st" => MemoryOp::Store,
+        _ => MemoryOp::Load,
+    };
+    Ok(op(Box::new(transferred(reader)?)).into())
+}
+
+/// The access of `ld` or `st`.
+pub(super) fn transferred(reader: &mut Reader<'_, '_>) -> Result<Transfer> {
     let store = reader.opcode == "st";
     let space = space(reader);
     let strong = strong(reader);
@@ -79,8 +88,23 @@ pub(super) fn transfer(reader: &mut Reader<'_, '_>) -> Result<Op> {
             _ => reader.scope.source(value, ty)?,
         };
     }
-    let op = if store { MemoryOp::Store } else { MemoryOp::Load };
-    Ok(op(Box::new(access)).into())
+    Ok(access)
+}
+
+/// `st.async`: a store to shared memory of a block of the cluster, of whose bytes an `mbarrier` there is told.
+pub(super) fn async_store(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    reader.expect("async")?;
+    reader.expect("mbarrier::complete_tx::bytes")?;
+    let store = transferred(reader)?;
+    if store.space != Space::Shared {
+        return Err("the space is not `.shared::cluster`".to_owned());
+    }
+    reader.no_more(3)?;
+    let bytes = reader.scope.constant32(u32::from(store.bytes) * u32::from(store.count));
+    let (address, space) = reader.address(2, Space::Shared)?;
+    let op = MbarrierOp::Complete { bytes };
+    let barrier = Mbarrier { op, space, address };
+    Ok(MemoryOp::AsyncStore(Box::new(AsyncStore { store, barrier })).into())
 }
 
 /// Notes the width of a register that is loaded or stored. Registers may be wider than the type, but must have one

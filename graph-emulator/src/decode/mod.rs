@@ -228,6 +228,7 @@ fn decode_op(reader: &mut Reader<'_, '_>) -> Result<Op> {
         "cvt" => convert::cvt(reader),
         "cvta" => mov::cvta(reader),
         "isspacep" => mov::isspacep(reader),
+        "st" if reader.has("async") => memory::async_store(reader),
         "ld" | "ldu" | "st" => memory::transfer(reader),
         "atom" | "red" => memory::atomic(reader),
         "cp" if reader.has("bulk") => mbarrier::bulk(reader),

@@ -133,6 +133,10 @@ impl Warp {
                 waits = matches!(op.op, AtomicOp::CompareExchange | AtomicOp::Exchange);
             }
             MemoryOp::AsyncCopy(op) => memory::async_copy(self, env, mask, op)?,
+            MemoryOp::AsyncStore(op) => {
+                memory::store(self, env, mask, &op.store)?;
+                return self.mbarrier(&op.barrier, mask, env);
+            }
             MemoryOp::Mbarrier(op) => return self.mbarrier(op, mask, env),
             MemoryOp::BulkCopy(op) => mbarrier::bulk_copy(&self.registers, env, mask, op)?,
             MemoryOp::Texture(op) => texture_fetch::fetch(&mut self.registers, env, mask, op)?,

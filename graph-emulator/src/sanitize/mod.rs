@@ -131,7 +131,10 @@ impl Sanitizer<'_> {
 /// Whether bank conflicts of an instruction are counted: not if PTX leaves open in which parts it is carried out.
 fn is_counted(op: &Op) -> bool {
     match op {
-        Op::Memory(op) => !matches!(op, MemoryOp::BulkCopy(_) | MemoryOp::Mbarrier(_)),
+        Op::Memory(op) => !matches!(
+            op,
+            MemoryOp::AsyncStore(_) | MemoryOp::BulkCopy(_) | MemoryOp::Mbarrier(_)
+        ),
         Op::Matrix(matrix) => matches!(matrix.op, MatrixOp::Rows(_)),
         Op::Sequence(_) | Op::Nop | Op::Lanes(_) | Op::Carry(_) | Op::Query(_) => false,
         Op::Jump(_) | Op::Wait(_) | Op::Collective(_) => false,
@@ -172,6 +175,12 @@ fn accesses(context: &Context<'_>, warp: &Warp, mask: u32, op: &MemoryOp) -> Vec
             atomic(warp, mask, op.space, &op.address, bytes, Operation::Atomic)
         }
         MemoryOp::AsyncCopy(copy) => copied(warp, mask, copy),
+        MemoryOp::AsyncStore(op) => {
+            let mut touches = plain(warp, mask, &op.store, Operation::Store);
+            let (space, address) = (op.barrier.space, &op.barrier.address);
+            touches.extend(atomic(warp, mask, space, address, 8, Operation::Atomic));
+            touches
+        }
         MemoryOp::Mbarrier(barrier) => {
             let operation = match barrier.op {
                 MbarrierOp::Init { .. } => Operation::Store,

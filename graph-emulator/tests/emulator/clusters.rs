@@ -139,6 +139,35 @@ fn a_barrier_that_a_block_does_not_come_to_is_a_deadlock() {
 }
 
 #[test]
+fn stores_tell_barriers_of_other_blocks() {
+    // Lane 5 of each block sends four words to the other one, which waits for them.
+    let code = format!(
+        "setp.eq.u32 p, t, 0; add.u32 i, at, 16;
+        @p mbarrier.init.shared.b64 [i], 1;
+        @p mbarrier.arrive.expect_tx.shared.b64 _, [i], 24;
+        {SYNC} {OTHER}
+        add.u32 i, there, 16; setp.eq.u32 p, t, 5;
+        @p st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [there], {{t, t, rank, 7}}, [i];
+        @p st.async.shared::cluster.mbarrier::complete_tx::bytes.u64 [there + 24], 90, [i];
+        add.u32 i, at, 16;
+        wait: mbarrier.try_wait.parity.shared::cta.b64 p, [i], 0;
+        @!p bra wait;
+        ld.shared.u32 d, [word + 8]; ld.shared.u32 i, [word + 12]; mad.lo.u32 d, d, 10, i;
+        ld.shared.u32 i, [word]; mad.lo.u32 d, i, 100, d; ld.shared.u64 wide, [word + 24]; cvt.u32.u64 i, wide;
+        add.u32 d, d, i; {SYNC}"
+    );
+    let found = run(&gpu("", &code), &pairs()).unwrap();
+    let expected = (0..128).map(|thread| if thread / 32 % 2 == 0 { 607 } else { 597 });
+    assert_eq!(found, expected.collect::<Vec<u32>>());
+    let elsewhere = format!(
+        "{OTHER} {SYNC} setp.eq.u32 p, t, 0;
+        @p st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [there], 1, [there + 8]; {SYNC}"
+    );
+    let fault = run(&gpu("", &elsewhere), &pairs()).unwrap_err();
+    assert!(fault.contains("it was not initialised"), "{fault}");
+}
+
+#[test]
 fn memory_that_is_not_there_is_named() {
     for (code, options, expected) in [
         (
