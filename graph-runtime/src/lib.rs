@@ -376,7 +376,7 @@ pub use kernel::surface::Surfel;
 pub use kernel::texels::{Layered, TexelFormat};
 pub use kernel::texture::{Addressing, Filter, PointSampler, Sampler, Texel};
 #[doc(inline)]
-pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
+pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction, NoMemory};
 pub use memory::{
     DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Lend, MappedHost, MemoryReport,
     Philox, Pool, PoolReport, PoolUser, Scope, Seed, SharedHost,

@@ -11,7 +11,7 @@ use crate::text::text;
 use graph_plan::{Diagnostic, Mode, Scalar};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
-use syn::{FnArg, Pat, PatIdent, PointerMutability, Token, Type, TypeReference};
+use syn::{FnArg, GenericArgument, Pat, PatIdent, PathArguments, PointerMutability, Token, Type, TypeReference};
 use ty::Unfit;
 
 /// A parameter.
@@ -45,6 +45,8 @@ pub(super) struct Buffer {
     /// The type around its innermost elements that says how the kernel accesses them, if there is one. The shapes above
     /// are without it.
     pub(super) wrapper: Option<Wrapper>,
+    /// Whether it may be a null pointer: `Option<&[T]>`.
+    pub(super) is_optional: bool,
     /// The type behind the reference as it is written, and the one in it, if it is `Layered<..>`.
     pub(super) layered: Option<(Type, Type)>,
 }
@@ -215,6 +217,7 @@ fn name(pattern: &Pat) -> Option<Ident> {
 fn kind(ty: &Type, report: &mut Report) -> Result<Kind, Diagnostic> {
     match bare(ty) {
         Type::Reference(reference) => buffer(ty, reference, report).map(|buffer| Kind::Buffer(Box::new(buffer))),
+        option if optional(option).is_some() => optional_buffer(option, report),
         Type::Ptr(pointer) => {
             let mutability = match pointer.mutability {
                 PointerMutability::Mut(_) => "mut ",
@@ -235,6 +238,36 @@ fn kind(ty: &Type, report: &mut Report) -> Result<Kind, Diagnostic> {
             Ok(Kind::Value(Box::new(Value { ty: ty.clone(), scalar })))
         }
     }
+}
+
+/// The type in `Option<..>`, if a type is written so.
+fn optional(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let segment = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return None;
+    };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(inner)) if arguments.args.len() == 1 => Some(bare(inner)),
+        _ => None,
+    }
+}
+
+/// Reads `Option<&[T]>`: memory, or a null pointer.
+fn optional_buffer(ty: &Type, report: &mut Report) -> Result<Kind, Diagnostic> {
+    let Some(Type::Reference(reference)) = optional(ty) else {
+        let message = format!("`{}` cannot be passed to a kernel", text(ty));
+        return Err(signature(message).help("only memory is optional: `Option<&[T]>` or `Option<&mut [T]>`"));
+    };
+    let buffer = Buffer {
+        is_optional: true,
+        ..buffer(ty, reference, report)?
+    };
+    if buffer.takes() != Takes::Device {
+        let message = format!("`{}` cannot be passed to a kernel", text(ty));
+        return Err(signature(message).help("only device memory is optional: leave out `Option`"));
+    }
+    Ok(Kind::Buffer(Box::new(buffer)))
 }
 
 fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<Buffer, Diagnostic> {
@@ -272,6 +305,7 @@ fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<B
         exact: exact.cloned(),
         unit: unit.clone(),
         wrapper,
+        is_optional: false,
         layered,
     })
 }

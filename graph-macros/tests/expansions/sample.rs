@@ -123,7 +123,7 @@ const _: () = {
                                         <__kernel_forward as __g::Kernel>::FACTS,
                                         <__kernel_backward as __g::Kernel>::FACTS,
                                     ],
-                                    &[(2, 0), (3, 1)],
+                                    &[(2, 0, &[]), (3, 1, &[])],
                                 )
                             },
                             &[0, 1, 2],

@@ -112,6 +112,8 @@ impl Op {
                 (Argument::Buffer(bytes), Some(ParamKind::Buffer { unit, .. })) if unit > 0 => {
                     Value::Int(bytes as i128 / unit as i128)
                 }
+                // A null pointer, in place of memory.
+                (Argument::Bytes(..), Some(ParamKind::Buffer { .. })) => Value::Int(0),
                 _ => Value::Unknown,
             },
             Op::Value(param) => match (argument(arguments, param), kind(params, param)) {

@@ -2,7 +2,7 @@
 //! wrong.
 
 use crate::driver::CudaFunction;
-use crate::kernel::{CallArgument, Callee, Dimensions, Kernel, KernelCall, Launch};
+use crate::kernel::{CallArgument, Callee, Dimensions, Kernel, KernelCall, Launch, NoMemory};
 use crate::shape::place::{OnArray, OnDevice, OnMapped, Place, TexelMemory};
 
 /// A kernel that is declared `safe`.
@@ -91,6 +91,27 @@ pub trait LentSurface {
 pub trait LentSurfaceMut: LentSurface {
     /// The argument for a parameter that is `&mut` of `Surfel`.
     fn surface_mut(self) -> CallArgument;
+}
+
+/// `None` in place of memory, for parameters that are `Option<&[T]>` and so on: their traits are implemented for it.
+impl Lent for Option<NoMemory> {
+    fn read(self) -> CallArgument {
+        CallArgument::none()
+    }
+
+    fn atomic(self) -> CallArgument {
+        CallArgument::none()
+    }
+}
+
+impl LentMut for Option<NoMemory> {
+    fn write(self) -> CallArgument {
+        CallArgument::none()
+    }
+
+    fn uninit(self) -> CallArgument {
+        CallArgument::none()
+    }
 }
 
 /// Implements these traits: each method makes the [`CallArgument`] of its name.

@@ -12,12 +12,13 @@ pub const fn resource<S>(name: &'static str, memory: Memory) -> PlanResource {
 
 /// The accesses of all nodes, in order: the indices of the resources, and the [letters](Mode::letter) of the modes, or
 /// the modes that the kernels' types tell. For each node that launches one of `kernels`, `launches` has the index of
-/// its first access and the index of the kernel. A node's accesses are those to its buffers, in order.
+/// its first access, the index of the kernel, and the arguments that are `None`. A node's accesses are those to its
+/// buffers, in order.
 pub const fn accesses<const N: usize>(
     resources: [usize; N],
     modes: &[u8; N],
     kernels: &[&KernelFacts],
-    launches: &[(usize, usize)],
+    launches: &[(usize, usize, &[usize])],
 ) -> [PlanAccess; N] {
     let mut found = [PlanAccess::new(0, Mode::Read); N];
     let mut index = 0;
@@ -30,8 +31,9 @@ pub const fn accesses<const N: usize>(
         if kernels[kernel].has_memory(Mode::Atomic) || kernels[kernel].has_memory(Mode::Write) {
             let mut launch = 0;
             while launch < launches.len() {
-                if launches[launch].1 == kernel {
-                    set_modes(&mut found, launches[launch].0, kernels[kernel]);
+                let (first, launched, absent) = launches[launch];
+                if launched == kernel {
+                    set_modes(&mut found, first, kernels[kernel], absent);
                 }
                 launch += 1;
             }
@@ -41,11 +43,16 @@ pub const fn accesses<const N: usize>(
     found
 }
 
-/// Sets the modes of the accesses from `first` to those of the kernel's parameters.
-const fn set_modes(accesses: &mut [PlanAccess], first: usize, kernel: &KernelFacts) {
+/// Sets the modes of the accesses from `first` to those of the kernel's parameters. Arguments that are `absent`, in
+/// order, are no accesses.
+const fn set_modes(accesses: &mut [PlanAccess], first: usize, kernel: &KernelFacts, mut absent: &[usize]) {
     let (mut access, mut param) = (first, 0);
     while param < kernel.params.len() && access < accesses.len() {
-        if let ParamKind::Buffer { mode, .. } = kernel.params[param].kind {
+        if let [next, rest @ ..] = absent
+            && *next == param
+        {
+            absent = rest;
+        } else if let ParamKind::Buffer { mode, .. } = kernel.params[param].kind {
             accesses[access].mode = mode;
             access += 1;
         }

@@ -303,6 +303,11 @@ impl<F: LoadedFunction + ?Sized> LoadedFunction for Arc<F> {
     }
 }
 
+/// The type in the `None` that calls take in place of memory, if the parameter is `Option<&[T]>` or `Option<&mut [T]>`.
+/// It has no values: memory is passed as it is, without `Some`.
+#[derive(Clone, Copy, Debug)]
+pub enum NoMemory {}
+
 /// One argument of a [`KernelCall`]: device memory, or a value.
 #[derive(Clone, Debug)]
 pub struct CallArgument(pub(crate) ArgumentKind);
@@ -475,6 +480,11 @@ impl CallArgument {
     /// Device memory that the kernel may read and write. It gets the address of the first byte.
     pub fn write<S: ?Sized>(place: &mut Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::ReadWrite))
+    }
+
+    /// A null pointer, for a parameter that is `Option<&[T]>` and so on.
+    pub(crate) fn none() -> Self {
+        Self(ArgumentKind::Value(Value::of_bytes(&[0; size_of::<u64>()])))
     }
 
     /// The argument in the form that contracts are evaluated on.

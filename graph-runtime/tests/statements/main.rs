@@ -25,6 +25,7 @@ mod integers;
 mod language;
 mod library_statements;
 mod mapped;
+mod optional;
 mod params;
 mod places;
 mod profile;

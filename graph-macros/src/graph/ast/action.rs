@@ -160,6 +160,12 @@ impl Argument {
             Argument::Value(_) => None,
         }
     }
+
+    /// Whether it is `None`, in place of memory.
+    pub(crate) fn is_none(&self) -> bool {
+        let Argument::Value(value) = self else { return false };
+        matches!(&**value, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "None"))
+    }
 }
 
 /// `|&input, &mut output| body`: a host function and the memory that it gets.

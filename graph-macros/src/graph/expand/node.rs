@@ -457,6 +457,8 @@ fn operands(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<TokenStre
     let unknown = || quote!(__p::plan::Argument::Unknown);
     let arguments = launch.arguments.iter().map(|passed| match passed {
         Argument::Borrow { place, .. } => buffer(graph, place).unwrap_or_else(unknown),
+        // The type of `None` is known in the call alone.
+        Argument::Value(_) if passed.is_none() => quote!(__p::plan::Argument::Bytes([0; 16], 8)),
         Argument::Value(value) => argument(value, &variables),
     });
     if any_typed(graph, node, launch) {

@@ -119,10 +119,14 @@ fn accesses(graph: &Graph<'_>, touched: &[usize], written: TokenStream) -> Token
     let Kernels { types, of_nodes } = kernels(graph, |_| true);
     let mut start = 0;
     let mut launches = Vec::new();
-    for (kernel, touched) in of_nodes.into_iter().zip(touched) {
+    for (index, (kernel, touched)) in of_nodes.into_iter().zip(touched).enumerate() {
         if let (Some(kernel), 1..) = (kernel, *touched) {
             let (start, kernel) = (number(start), number(kernel));
-            launches.push(quote!((#start, #kernel)));
+            let passed = graph.nodes[index].action.arguments().into_iter().enumerate();
+            let absent = passed
+                .filter(|(_, argument)| argument.is_none())
+                .map(|(index, _)| number(index));
+            launches.push(quote!((#start, #kernel, &[#(#absent),*])));
         }
         start += touched;
     }

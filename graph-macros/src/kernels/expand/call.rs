@@ -2,7 +2,7 @@
 
 use super::expected::{shape, taken};
 use crate::kernels::check::Checked;
-use crate::kernels::param::{Kind, Param, Value};
+use crate::kernels::param::{Buffer, Kind, Param, Value};
 use crate::span::ends;
 use graph_plan::Scalar;
 use proc_macro2::{Ident, TokenStream};
@@ -12,11 +12,19 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 pub(super) fn call(kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let params = &declaration.params;
-    let generics = params
-        .iter()
-        .enumerate()
-        .filter_map(|(index, param)| generic(index, param));
-    let inputs = params.iter().enumerate().map(|(index, param)| input(index, param));
+    let (mut inputs, mut generics, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, param) in params.iter().enumerate() {
+        let Some(buffer) = optional(param) else {
+            inputs.push(input(index, param));
+            generics.extend(generic(index, param));
+            continue;
+        };
+        let (ident, ty) = (&param.ident, format_ident!("__Lent{index}"));
+        let (reference, expected) = (taken(declaration, param, &buffer.ty), shape(declaration, param, buffer));
+        shapes.push(quote!(<#ty as #reference>::Shape: #expected));
+        inputs.push(quote!(#ident: #ty));
+        generics.push(quote!(#ty: #reference));
+    }
     let name = Ident::new("call", declaration.ident.span());
     let signature = quote!(#name<#(#generics),*>(#(#inputs),*));
     let doc = format!(" A call of the kernel `{}`, for a node of a graph.", declaration.name());
@@ -31,7 +39,9 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
             #[doc = " and for any memory that is rebound, or bound where the graph is a child."]
         }
     });
-    function(kernel, quote!(#[doc = #doc] #safety), &signature, Vec::new(), argument)
+    function(kernel, quote!(#[doc = #doc] #safety), &signature, shapes, |param| {
+        optional(param).map_or_else(|| argument(param), |buffer| lent(param, buffer))
+    })
 }
 
 /// The same call for expansions of `cuda_graph!`. The bounds on its arguments are traits whose messages name the
@@ -62,16 +72,30 @@ pub(super) fn launch(kernel: &Checked) -> TokenStream {
     }
     let name = Ident::new("__launch", declaration.ident.span());
     let signature = quote!(#name<#(#generics),*>(#(#inputs),*));
-    function(kernel, quote!(#[doc(hidden)]), &signature, shapes, |param| {
-        let ident = &param.ident;
-        match &param.kind {
-            Kind::Buffer(buffer) => {
-                let (lent, passed) = buffer.lending();
-                quote!(::graph_runtime::private::#lent::#passed(#ident))
-            }
+    function(
+        kernel,
+        quote!(#[doc(hidden)]),
+        &signature,
+        shapes,
+        |param| match &param.kind {
+            Kind::Buffer(buffer) => lent(param, buffer),
             Kind::Value(_) | Kind::Invalid => argument(param),
-        }
-    })
+        },
+    )
+}
+
+/// The memory of a parameter that may be a null pointer.
+fn optional(param: &Param) -> Option<&Buffer> {
+    match &param.kind {
+        Kind::Buffer(buffer) if buffer.is_optional => Some(buffer),
+        _ => None,
+    }
+}
+
+/// The argument of memory that is passed as one of several types.
+fn lent(param: &Param, buffer: &Buffer) -> TokenStream {
+    let ((lent, passed), ident) = (buffer.lending(), &param.ident);
+    quote!(::graph_runtime::private::#lent::#passed(#ident))
 }
 
 /// For each by-value parameter, a function that returns its argument. `cuda_graph!` calls it with expressions that take

@@ -92,6 +92,8 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
         let message = parameter(declaration, param, &escaped(&buffer.ty));
         let (lent, _) = buffer.lending();
         let label = match (buffer.takes(), buffer.mutability) {
+            (Takes::Device, None) if buffer.is_optional => "expected memory, as `&x`, or `None`",
+            (Takes::Device, Some(_)) if buffer.is_optional => "expected memory, as `&mut x`, or `None`",
             (Takes::Mapped, _) => "expected `mapped` memory, as `&x`",
             (Takes::Array, None) => "expected an `array`, as `&x`",
             (Takes::Array, Some(_)) => "expected an `array`, as `&mut x`",
@@ -192,6 +194,19 @@ pub(super) fn implementations(declaration: &Declaration) -> TokenStream {
         };
         let shared = buffer.mutability.is_none().then(|| reference(TokenStream::new()));
         let unit = &buffer.unit;
+        // The only implementation for an `Option`: so rustc knows the type of `None`.
+        let none = buffer.is_optional.then(|| {
+            let shape = buffer
+                .exact
+                .as_ref()
+                .map_or_else(|| quote!([#unit]), ToTokens::to_token_stream);
+            quote! {
+                #[diagnostic::do_not_recommend]
+                unsafe impl #module::#ident for ::core::option::Option<::graph_runtime::NoMemory> {
+                    type Shape = #shape;
+                }
+            }
+        });
         let mutable = (buffer.takes() != Takes::Mapped).then(|| reference(quote!(mut)));
         let shape = match &buffer.exact {
             Some(exact) => quote! {
@@ -204,7 +219,7 @@ pub(super) fn implementations(declaration: &Declaration) -> TokenStream {
                     #module::__memory::#ident_of_shape #generics for __Shape {}
             },
         };
-        quote!(#shared #mutable #shape)
+        quote!(#shared #mutable #none #shape)
     };
     buffers(declaration).map(implementation).collect()
 }

@@ -1,0 +1,122 @@
+//! Parameters that may be null pointers: `Option<&[T]>`, `Option<&mut [T]>`.
+
+use crate::common::*;
+use std::array;
+use std::mem::MaybeUninit;
+
+#[cuda_kernels("tests/kernels/optional.ptx")]
+unsafe extern "C" {
+    #[requires(threads <= 2147483647 && n <= x.len() && n <= y.len() && (n <= bias.len() || bias.len() == 0))]
+    safe fn biased(x: &[f32], bias: Option<&[f32]>, y: &mut [f32], uses: Option<&Atomic<u32>>, n: i32);
+    #[requires(threads <= 2147483647 && n <= x.len() && n <= part.len() && (n <= whole.len() || whole.len() == 0))]
+    safe fn split(x: &[f32], whole: Option<&mut [MaybeUninit<f32>]>, part: &mut [MaybeUninit<f32>], n: i32);
+}
+
+cuda_graph! {
+    graph Optional {
+        host input: [f32; 32];
+        device x: [f32; 32];
+        device bias: [f32; 32];
+        device plain: [f32; 32];
+        device with_bias: [f32; 32];
+        device uses: u32;
+        scratch whole: [f32; 32];
+        device part: [f32; 32];
+        device other: [f32; 32];
+
+        memcpy up    = input -> x;
+        memset set   = bias <- 0.5;
+        memset clear = uses <- 0;
+        // Both count in the same word: unordered, as atomic updates may be.
+        kernel none  = biased<<<1, 32>>>(&x, None, &mut plain, &uses, 32)          after up, clear;
+        kernel given = biased<<<1, 32>>>(&x, &bias, &mut with_bias, &uses, 32)     after up, set, clear;
+        kernel both  = split<<<1, 32>>>(&with_bias, &mut whole, &mut part, 32)     after given;
+        kernel fract = split<<<1, 32>>>(&whole, Option::None, &mut other, 32)      after both;
+    }
+}
+
+#[test]
+fn none_is_a_null_pointer() -> Result<()> {
+    let device = device();
+    let mut graph = Optional::build(&device)?;
+    let input: [f32; 32] = array::from_fn(|i| i as f32 + 0.25);
+    *graph.input_mut()? = input;
+    graph.launch()?;
+    assert_eq!(*graph.plain()?.read()?, input);
+    assert_eq!(*graph.with_bias()?.read()?, input.map(|x| x + 0.5));
+    assert_eq!(*graph.uses()?.read()?, 64);
+    assert_eq!(*graph.part()?.read()?, [0.75; 32]);
+    assert_eq!(*graph.other()?.read()?, [0.0; 32]);
+    Ok(())
+}
+
+/// The accesses of a node whose argument is `None` are those to its other memory, with the modes of their parameters.
+#[test]
+fn none_is_no_access() {
+    let plan = Optional::PLAN;
+    let modes = |name: &str| -> Vec<(&str, Mode)> {
+        let node = plan.nodes.iter().find(|node| node.name == name).unwrap();
+        let accesses = node.accesses.iter();
+        accesses
+            .map(|access| (plan.resources[access.resource].name.as_ref(), access.mode))
+            .collect()
+    };
+    let expected = [("x", Mode::Read), ("plain", Mode::ReadWrite), ("uses", Mode::Atomic)];
+    assert_eq!(modes("none"), expected);
+    assert_eq!(modes("fract"), [("whole", Mode::Read), ("other", Mode::Write)]);
+}
+
+/// The builder takes `None`, too. Its length is 0 in contracts, at each check.
+#[test]
+fn calls_take_none() -> Result<()> {
+    let device = device();
+    let build = |threads: i32, is_given: bool| {
+        let mut builder = GraphBuilder::new(&device, "Calls");
+        let x = builder.device::<[f32; 32]>("x");
+        let bias = builder.device::<[f32; 16]>("bias");
+        let mut y = builder.device::<[f32; 32]>("y");
+        let first = builder.memset("ones", &mut x.clone(), 1.0_f32);
+        let second = builder.memset("twos", &mut bias.clone(), 2.0_f32);
+        let call = if is_given {
+            biased::call(&x, &bias, &mut y, None, threads)
+        } else {
+            biased::call(&x, None, &mut y, None, threads)
+        };
+        let node = builder.kernel("k", Launch::new(1, 32), call);
+        builder.after(node, &[first, second]);
+        Ok::<_, Error>((builder.build()?, y))
+    };
+    let (mut graph, y) = build(32, false)?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&y)?.read()?, [1.0; 32]);
+    let (mut graph, y) = build(16, true)?;
+    graph.launch()?;
+    assert_eq!(graph.device(&y)?.read()?[..16], [3.0; 16]);
+    let message = build(32, true).err().unwrap().to_string();
+    assert!(message.contains("bias.len() = 16"), "{message}");
+    Ok(())
+}
+
+/// A kernel that does not look whether its pointer is null is told, and harms nothing.
+#[test]
+fn memory_at_null_is_not_accessed() -> Result<()> {
+    #[cuda_kernels("tests/kernels/optional.ptx")]
+    unsafe extern "C" {
+        #[link_name = "split"]
+        fn careless(x: Option<&[f32]>, whole: Option<&mut [f32]>, part: &mut [f32], n: i32);
+    }
+    let device = Device::emulator();
+    let mut builder = GraphBuilder::new(&device, "Careless");
+    let mut part = builder.device::<[f32; 32]>("part");
+    // SAFETY: the emulator refuses accesses outside of memory.
+    let call = unsafe { careless::call(None, None, &mut part, 32) };
+    builder.kernel("k", Launch::new(1, 32), call);
+    let mut graph = builder.build()?;
+    let failed = graph.launch().and_then(|()| graph.synchronize());
+    let message = failed.unwrap_err().to_string();
+    assert!(
+        message.contains("node `k`: kernel `split`") && message.ends_with("load of 4 bytes through a null pointer"),
+        "{message}"
+    );
+    Ok(())
+}
