@@ -66,7 +66,7 @@ mod facts;
 mod poly;
 mod hash;
 
-use crate::ast::{Function, Module};
+use crate::ast::Module;
 use analysis::open;
 use machine::{Machine, Obligation};
 pub use race::{Race, RaceAccess, Races};
@@ -179,7 +179,7 @@ pub enum Gap {
 pub struct Effort {
     /// The instructions that are run with symbols.
     pub instructions: usize,
-    /// The steps of the searches for proofs.
+    /// The steps of the searches for proofs; for small kernels, fewer.
     pub searches: usize,
     /// The instructions that are run with numbers, to find a witness.
     pub trials: usize,
@@ -190,19 +190,24 @@ impl Effort {
     pub const FULL: Self = Self {
         instructions: 200_000,
         searches: 30_000,
-        trials: 400_000,
+        trials: 100_000,
     };
     /// For kernels whose author does not: a fraction of it.
     pub const QUICK: Self = Self {
         instructions: 10_000,
-        searches: 5_000,
-        trials: 40_000,
+        searches: 3_000,
+        trials: 20_000,
     };
+
+    /// The steps of the searches for a kernel of so many instructions.
+    fn searches_of(&self, instructions: usize) -> usize {
+        self.searches.min(1_000 + 60 * instructions)
+    }
 }
 
 /// A kernel of a module that was run with symbols: for its verdict and for its races.
 pub struct Analysis<'m> {
-    opened: Result<(Machine<'m>, &'m Function), Reason>,
+    opened: Result<Machine<'m>, Reason>,
     trials: usize,
 }
 
@@ -217,8 +222,8 @@ impl<'m> Analysis<'m> {
 
     /// Whether the kernel stays within its memory.
     pub fn verdict(&self) -> Verdict {
-        let (machine, function) = match &self.opened {
-            Ok(opened) => opened,
+        let machine = match &self.opened {
+            Ok(machine) => machine,
             Err(reason) => return Verdict::Unknown(vec![reason.clone()]),
         };
         let open = &machine.open;
@@ -227,8 +232,8 @@ impl<'m> Analysis<'m> {
         }
         let (unwritten, others): (Vec<_>, Vec<_>) =
             open.iter().partition(|open| matches!(open.gap, Gap::Unwritten { .. }));
-        let find = |is_asked: bool, find: fn(&Machine<'_>, &Function, usize) -> Option<Witness>| {
-            is_asked.then(|| find(machine, function, self.trials)).flatten()
+        let find = |is_asked: bool, find: fn(&Machine<'_>, usize) -> Option<Witness>| {
+            is_asked.then(|| find(machine, self.trials)).flatten()
         };
         let witness =
             find(!others.is_empty(), witness::find).or_else(|| find(!unwritten.is_empty(), witness::find_unwritten));
@@ -238,7 +243,7 @@ impl<'m> Analysis<'m> {
         let mut reasons: Vec<Reason> = Vec::new();
         for Obligation { instruction, gap, .. } in open {
             let line = match gap {
-                Gap::TooLarge => function.line,
+                Gap::TooLarge => machine.function.line,
                 _ => machine.body.instructions[*instruction].line,
             };
             let reason = Reason { line, gap: gap.clone() };
@@ -253,7 +258,7 @@ impl<'m> Analysis<'m> {
     /// Whether threads of the kernel race.
     pub fn races(self) -> Races {
         match self.opened {
-            Ok((machine, function)) => race::races(machine, function),
+            Ok(machine) => race::races(machine),
             Err(reason) => Races::Unknown(reason.line),
         }
     }

@@ -3,14 +3,10 @@
 use super::flow::Flow;
 use super::machine::{Machine, TooLarge};
 use super::{Effort, Gap, Kernel, Reason};
-use crate::ast::{Function, Module};
+use crate::ast::Module;
 
 /// Runs the analysis. Returns the machine with the obligations that are open.
-pub(super) fn open<'m>(
-    module: &'m Module,
-    kernel: &'m Kernel,
-    effort: &Effort,
-) -> Result<(Machine<'m>, &'m Function), Reason> {
+pub(super) fn open<'m>(module: &'m Module, kernel: &'m Kernel, effort: &Effort) -> Result<Machine<'m>, Reason> {
     let missing = |gap: Gap, line: u32| Reason { line, gap };
     let function = module
         .functions
@@ -30,5 +26,5 @@ pub(super) fn open<'m>(
             machine.leave_open(0, Gap::TooLarge);
         }
     }
-    Ok((machine, function))
+    Ok(machine)
 }

@@ -4,6 +4,7 @@
 //! known here, nor are floating-point numbers; a thread whose way depends on them tells nothing.
 
 use super::flow::{End, Flow};
+use super::machine::Machine;
 use super::opcode::{is_of_block, types};
 use super::value::{Int, Memory, int, range_of, variable};
 use super::{Kernel, Kind, Launch};
@@ -32,7 +33,7 @@ pub(super) struct Fault {
 }
 
 /// An instruction, as far as it does not depend on values: many threads run it.
-pub(super) struct Decoded {
+struct Decoded {
     end: End,
     /// The registers that it writes.
     written: Vec<Reg>,
@@ -47,7 +48,7 @@ pub(super) struct Decoded {
 }
 
 /// All instructions of a body.
-pub(super) fn decoded(body: &Body, flow: &Flow) -> Vec<Decoded> {
+fn decoded(body: &Body, flow: &Flow) -> Vec<Decoded> {
     let decode = |instruction: &Instruction| {
         let modifiers = || instruction.modifiers.iter().map(String::as_str);
         Decoded {
@@ -70,21 +71,90 @@ pub(super) fn decoded(body: &Body, flow: &Flow) -> Vec<Decoded> {
     body.instructions.iter().map(decode).collect()
 }
 
+/// A kernel whose threads are run with numbers.
+pub(super) struct Threads<'m> {
+    module: &'m Module,
+    function: &'m Function,
+    body: &'m Body,
+    kernel: &'m Kernel,
+    /// The instructions of `body`.
+    code: Vec<Decoded>,
+    /// The parameters whose memory the kernel writes; without those that are not known to be read only.
+    written: Vec<bool>,
+}
+
+impl<'m> Threads<'m> {
+    /// The threads of the kernel that was run with symbols.
+    pub(super) fn of(machine: &Machine<'m>) -> Self {
+        let &Machine {
+            module,
+            function,
+            body,
+            kernel,
+            ref flow,
+            ..
+        } = machine;
+        Self {
+            module,
+            function,
+            body,
+            kernel,
+            code: decoded(body, flow),
+            written: written(module, kernel),
+        }
+    }
+
+    /// The thread of a launch that is at this place, in memory that has one byte everywhere.
+    pub(super) fn at<'a>(&'a self, launch: &'a Launch, at: At, fill: u8) -> Thread<'a> {
+        Thread {
+            of: self,
+            launch,
+            at,
+            fill,
+        }
+    }
+
+    /// All threads of a launch, in memory of zeros.
+    pub(super) fn all<'a>(&'a self, launch: &'a Launch) -> impl Iterator<Item = Thread<'a>> {
+        places(launch.grid).flat_map(move |block| {
+            let threads = places(launch.block);
+            threads.map(move |thread| self.at(launch, At { block, thread }, 0))
+        })
+    }
+}
+
+/// All places of a grid or of a block.
+fn places([x, y, z]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    (0..z).flat_map(move |c| (0..y).flat_map(move |b| (0..x).map(move |a| [a, b, c])))
+}
+
+/// For each parameter, whether the kernel stores through it; empty if the kernel cannot be read.
+fn written(module: &Module, kernel: &Kernel) -> Vec<bool> {
+    let params = kernel.params.iter();
+    let pointers: Vec<bool> = params.map(|param| matches!(param.kind, Kind::Memory { .. })).collect();
+    let Some(summary) = crate::summarize(module, &kernel.entry, &pointers) else {
+        return Vec::new();
+    };
+    let params = summary.params.iter();
+    params.map(|param| param.access.stored.is_some()).collect()
+}
+
+/// The place of a thread in its launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct At {
+    /// Its block in the grid.
+    pub(super) block: [u32; 3],
+    /// Its place in the block.
+    pub(super) thread: [u32; 3],
+}
+
 /// The thread to run.
 pub(super) struct Thread<'a> {
-    /// The instructions of `body`.
-    pub(super) code: &'a [Decoded],
-    pub(super) module: &'a Module,
-    pub(super) function: &'a Function,
-    pub(super) body: &'a Body,
-    pub(super) kernel: &'a Kernel,
-    pub(super) launch: &'a Launch,
-    pub(super) block: [u32; 3],
-    pub(super) thread: [u32; 3],
+    of: &'a Threads<'a>,
+    launch: &'a Launch,
+    pub(super) at: At,
     /// The byte that memory has everywhere.
-    pub(super) fill: u8,
-    /// The parameters whose memory the kernel writes.
-    pub(super) written: &'a [bool],
+    fill: u8,
 }
 
 /// An access that a thread has made.
@@ -161,12 +231,12 @@ struct Ends;
 impl Thread<'_> {
     /// The first access outside of memory. `steps` are the instructions that may be run.
     pub(super) fn fault(&self, steps: &mut usize) -> Option<Fault> {
-        self.run(steps, &mut Registers::new(self.body, Record::default()))
+        self.run(steps, &mut Registers::new(self.of.body, Record::default()))
     }
 
     /// The accesses of the thread in its first instructions, as far as nothing orders them after others.
     pub(super) fn touches(&self, mut steps: usize) -> Vec<Touched> {
-        let mut registers = Registers::new(self.body, Record::default());
+        let mut registers = Registers::new(self.of.body, Record::default());
         self.run(&mut steps, &mut registers);
         registers.1.touched
     }
@@ -177,7 +247,7 @@ impl Thread<'_> {
             is_whole: true,
             ..Record::default()
         };
-        let mut registers = Registers::new(self.body, record);
+        let mut registers = Registers::new(self.of.body, record);
         let fault = self.run(steps, &mut registers);
         (fault.is_none() && registers.1.has_left).then_some(registers.1.touched)
     }
@@ -186,7 +256,7 @@ impl Thread<'_> {
         let mut at = 0;
         loop {
             *steps = steps.checked_sub(1)?;
-            let Some(instruction) = self.body.instructions.get(at) else {
+            let Some(instruction) = self.of.body.instructions.get(at) else {
                 registers.1.has_left = true;
                 return None;
             };
@@ -201,7 +271,7 @@ impl Thread<'_> {
                 at += 1;
                 continue;
             }
-            match &self.code[at].end {
+            match &self.of.code[at].end {
                 End::Next => {
                     match self.step(at, instruction, registers) {
                         Ok(None) => {}
@@ -231,7 +301,7 @@ impl Thread<'_> {
             "call" | "brkpt" => return Err(Ends),
             _ => {}
         }
-        let written = &self.code[at].written;
+        let written = &self.of.code[at].written;
         let value = self.compute(at, instruction, registers).unwrap_or(Value::Unknown);
         if let Some(Operand::Pair(..)) = instruction.operands.first()
             && let [first, second] = written[..]
@@ -282,8 +352,8 @@ impl Thread<'_> {
         let (group, axis) = name.trim_start_matches('%').split_once('.')?;
         let axis = ["x", "y", "z"].iter().position(|known| *known == axis)?;
         let sides = match group {
-            "tid" => self.thread,
-            "ctaid" => self.block,
+            "tid" => self.at.thread,
+            "ctaid" => self.at.block,
             "ntid" => self.launch.block,
             "nctaid" => self.launch.grid,
             _ => return None,
@@ -294,7 +364,7 @@ impl Thread<'_> {
     fn variable(&self, memory: &Memory) -> Option<&Variable> {
         match memory {
             Memory::Param(_) => None,
-            Memory::Variable(name) | Memory::Generic(name) => variable(self.module, self.body, name),
+            Memory::Variable(name) | Memory::Generic(name) => variable(self.of.module, self.of.body, name),
         }
     }
 
@@ -305,7 +375,7 @@ impl Thread<'_> {
     /// The bytes of memory.
     fn bytes(&self, memory: &Memory) -> Option<i128> {
         if let Memory::Param(param) = memory {
-            let Kind::Memory { unit: Some(unit), .. } = self.kernel.params.get(*param)?.kind else {
+            let Kind::Memory { unit: Some(unit), .. } = self.of.kernel.params.get(*param)?.kind else {
                 return None;
             };
             return Some(self.launch.arguments.get(*param)? * i128::from(unit));
@@ -325,7 +395,7 @@ impl Thread<'_> {
             int: ty,
             ref written,
             ..
-        } = &self.code[at];
+        } = &self.of.code[at];
         let width = width.ok_or(Ends)?;
         let size = width * parts.unwrap_or(1);
         let address = instruction.operands.iter().find_map(|operand| match operand {
@@ -353,7 +423,7 @@ impl Thread<'_> {
         if from < 0 || from.checked_add(size.into()).is_none_or(|end| end > bytes) {
             return Ok(Some(Fault {
                 instruction: at,
-                memory: self.kernel.name_of(&memory),
+                memory: self.of.kernel.name_of(&memory),
                 offset: from,
                 size,
                 bytes,
@@ -372,7 +442,7 @@ impl Thread<'_> {
             let writes = instruction.opcode == "st";
             registers.1.touched.push(Touched {
                 instruction: at,
-                memory: memory.itself(self.module, self.body),
+                memory: memory.itself(self.of.module, self.of.body),
                 is_shared: space == Some(Space::Shared),
                 offset: from,
                 size,
@@ -383,7 +453,7 @@ impl Thread<'_> {
             });
         }
         let is_unwritten = match memory {
-            Memory::Param(param) => !self.written.get(param).unwrap_or(&true),
+            Memory::Param(param) => !self.of.written.get(param).unwrap_or(&true),
             Memory::Variable(_) | Memory::Generic(_) => false,
         };
         let known = instruction.opcode == "ld" && is_unwritten;
@@ -399,8 +469,8 @@ impl Thread<'_> {
     }
 
     fn load_argument(&self, at: usize, name: &str, offset: i128, width: u64, registers: &mut Registers) {
-        let param = self.function.params.iter().position(|param| param.name == name);
-        let Decoded { int: ty, written, .. } = &self.code[at];
+        let param = self.of.function.params.iter().position(|param| param.name == name);
+        let Decoded { int: ty, written, .. } = &self.of.code[at];
         for (part, &register) in written.iter().enumerate() {
             let offset = offset + part as i128 * i128::from(width);
             let value = param.and_then(|param| self.argument(param, offset, width, *ty));
@@ -410,7 +480,7 @@ impl Thread<'_> {
 
     /// The part of an argument that begins with this byte; `None` if it is not known.
     fn argument(&self, param: usize, offset: i128, width: u64, ty: Option<Int>) -> Option<Value> {
-        let kind = self.kernel.params.get(param)?.kind;
+        let kind = self.of.kernel.params.get(param)?.kind;
         if let Kind::Memory { .. } = kind {
             return (offset == 0 && width == 8).then_some(Value::Address(Memory::Param(param), 0));
         }
@@ -430,7 +500,7 @@ impl Thread<'_> {
     fn compute(&self, at: usize, instruction: &Instruction, registers: &Registers) -> Option<Value> {
         let operands = &instruction.operands;
         let has = |modifier: &str| instruction.has(modifier);
-        let types = &self.code[at].types;
+        let types = &self.of.code[at].types;
         let number = |operand: &Operand| match self.value(operand, registers) {
             Value::Bits(bits) => Some(bits),
             _ => None,
@@ -460,7 +530,9 @@ impl Thread<'_> {
                     other => return (into.bits == of.bits).then_some(other),
                 };
                 let register = match to {
-                    Operand::Register(register) => self.body.registers.get(register.0 as usize)?.ty.size() as u32 * 8,
+                    Operand::Register(register) => {
+                        self.of.body.registers.get(register.0 as usize)?.ty.size() as u32 * 8
+                    }
                     _ => into.bits,
                 };
                 let value = extend(value, into.bits, into.signed);

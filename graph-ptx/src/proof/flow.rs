@@ -1,7 +1,7 @@
 //! The blocks of a kernel, its loops, and the registers that are still needed at each block.
 
+use super::hash::{Map, Set};
 use crate::ast::{Base, Body, Instruction, Operand, Reg, each_leaf};
-use std::collections::{HashMap, HashSet};
 
 /// A block: instructions that run one after the other.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Block {
     /// The header of the innermost loop that it is in.
     pub(super) inside: Option<usize>,
     /// The registers that are read after its beginning before they are written.
-    pub(super) live: HashSet<Reg>,
+    pub(super) live: Set<Reg>,
 }
 
 /// The blocks of a body.
@@ -23,8 +23,8 @@ pub(super) struct Flow {
     /// The blocks that can be reached, each after those that lead to it, but for the ends of loops.
     pub(super) order: Vec<usize>,
     /// The loops, by the block that they begin with.
-    pub(super) loops: HashMap<usize, Loop>,
-    labels: HashMap<String, usize>,
+    pub(super) loops: Map<usize, Loop>,
+    labels: Map<String, usize>,
 }
 
 /// A loop.
@@ -33,7 +33,7 @@ pub(super) struct Loop {
     /// The header of the loop around it.
     pub(super) inside: Option<usize>,
     /// The registers that it writes.
-    pub(super) written: HashSet<Reg>,
+    pub(super) written: Set<Reg>,
 }
 
 /// The targets of an instruction that ends a block; `None` if it is none, or if its targets are not known.
@@ -51,9 +51,9 @@ pub(super) enum End {
 impl Flow {
     /// The blocks of a body, or the instruction that makes them unknown.
     pub(super) fn of(body: &Body) -> Result<Self, usize> {
-        let labels: HashMap<String, usize> = body.labels.iter().cloned().collect();
+        let labels: Map<String, usize> = body.labels.iter().cloned().collect();
         let count = body.instructions.len();
-        let mut starts: HashSet<usize> = labels.values().copied().chain([0]).collect();
+        let mut starts: Set<usize> = labels.values().copied().chain([0]).collect();
         for (index, instruction) in body.instructions.iter().enumerate() {
             match end(instruction, body, &labels) {
                 End::Next => {}
@@ -63,7 +63,7 @@ impl Flow {
         }
         let mut starts: Vec<usize> = starts.into_iter().filter(|&start| start < count).collect();
         starts.sort_unstable();
-        let number: HashMap<usize, usize> = starts
+        let number: Map<usize, usize> = starts
             .iter()
             .enumerate()
             .map(|(block, &start)| (start, block))
@@ -89,13 +89,13 @@ impl Flow {
                 end: after,
                 successors,
                 inside: None,
-                live: HashSet::new(),
+                live: Set::default(),
             });
         }
         let mut flow = Self {
             blocks,
             order: Vec::new(),
-            loops: HashMap::new(),
+            loops: Map::default(),
             labels,
         };
         flow.put_in_order();
@@ -246,7 +246,7 @@ impl Flow {
             }
         };
         // The blocks of each loop: those that reach its end without its header.
-        let mut members: HashMap<usize, HashSet<usize>> = HashMap::new();
+        let mut members: Map<usize, Set<usize>> = Map::default();
         for &block in &self.order {
             for &header in &self.blocks[block].successors {
                 if position[header] > position[block] {
@@ -255,7 +255,7 @@ impl Flow {
                 if !is_above(header, block) {
                     return Err(header);
                 }
-                let known = members.entry(header).or_insert_with(|| HashSet::from([header]));
+                let known = members.entry(header).or_insert_with(|| Set::from_iter([header]));
                 let mut open = vec![block];
                 while let Some(next) = open.pop() {
                     if known.insert(next) {
@@ -269,7 +269,7 @@ impl Flow {
         // Larger loops first, so that smaller ones within them have the last word.
         for &header in &headers {
             let inside = self.blocks[header].inside;
-            let mut written = HashSet::new();
+            let mut written = Set::default();
             for &block in &members[&header] {
                 self.blocks[block].inside = Some(header);
                 for instruction in &body.instructions[self.blocks[block].first..self.blocks[block].end] {
@@ -286,7 +286,7 @@ impl Flow {
         while changed {
             changed = false;
             for &block in self.order.iter().rev() {
-                let mut live: HashSet<Reg> = HashSet::new();
+                let mut live: Set<Reg> = Set::default();
                 for &successor in &self.blocks[block].successors {
                     live.extend(&self.blocks[successor].live);
                 }
@@ -310,7 +310,7 @@ impl Flow {
     }
 }
 
-fn end(instruction: &Instruction, body: &Body, labels: &HashMap<String, usize>) -> End {
+fn end(instruction: &Instruction, body: &Body, labels: &Map<String, usize>) -> End {
     match (instruction.opcode.as_str(), &instruction.operands[..]) {
         ("bra", [Operand::Label(name)]) => labels.get(name).map_or(End::Unknown, |&target| End::Jump(vec![target])),
         ("brx", [_, Operand::Label(list)]) => {
@@ -354,7 +354,7 @@ pub(super) fn written_by(instruction: &Instruction) -> Vec<Reg> {
 }
 
 /// Adds the registers that an instruction reads.
-fn read_by(instruction: &Instruction, live: &mut HashSet<Reg>) {
+fn read_by(instruction: &Instruction, live: &mut Set<Reg>) {
     live.extend(instruction.guard.map(|(register, _)| register));
     let results = if has_no_result(instruction) { 0 } else { 1 };
     for (index, operand) in instruction.operands.iter().enumerate() {

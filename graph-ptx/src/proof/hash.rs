@@ -9,6 +9,44 @@ pub(super) type Map<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<M
 /// A set whose elements are hashed by multiplication.
 pub(super) type Set<K> = std::collections::HashSet<K, BuildHasherDefault<Multiplied>>;
 
+/// A set of numbers that are hashes already.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// A power of two of places; 0 is none.
+    places: Vec<u64>,
+    count: usize,
+}
+
+impl Seen {
+    /// Adds a number. Returns whether it is new.
+    pub(super) fn insert(&mut self, number: u64) -> bool {
+        if 2 * self.count >= self.places.len() {
+            let places = vec![0; (4 * self.count).max(16)];
+            let before = std::mem::replace(&mut self.places, places);
+            for number in before {
+                if number != 0 {
+                    self.place(number);
+                }
+            }
+        }
+        let is_new = self.place(number.max(1));
+        self.count += usize::from(is_new);
+        is_new
+    }
+
+    fn place(&mut self, number: u64) -> bool {
+        let mut at = number as usize % self.places.len();
+        while self.places[at] != 0 {
+            if self.places[at] == number {
+                return false;
+            }
+            at = (at + 1) % self.places.len();
+        }
+        self.places[at] = number;
+        true
+    }
+}
+
 /// A hash of numbers: each is multiplied in.
 #[derive(Default)]
 pub(super) struct Multiplied(u64);
@@ -51,5 +89,19 @@ impl Hasher for Multiplied {
 
     fn write_i128(&mut self, number: i128) {
         self.write_u128(number as u128);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Seen;
+
+    #[test]
+    fn numbers_are_new_once() {
+        let mut seen = Seen::default();
+        // Many of them begin at one place.
+        let numbers = || (0..100_u64).map(|number| number * 1024 + 7);
+        assert!(numbers().all(|number| seen.insert(number)));
+        assert!(!numbers().any(|number| seen.insert(number)));
     }
 }

@@ -139,7 +139,7 @@ impl<'m> Machine<'m> {
             body,
             kernel,
             flow: Rc::new(flow),
-            facts: Facts::new(effort.searches),
+            facts: Facts::new(effort.searches_of(body.instructions.len())),
             names: Names::default(),
             contract_end: 0,
             thread: Default::default(),

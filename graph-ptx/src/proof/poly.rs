@@ -1,5 +1,7 @@
 //! Polynomials with integer coefficients over symbols: the values that registers have, and the facts about them.
 
+use std::hash::{Hash, Hasher};
+
 /// The number of a symbol, from 1. A symbol that depends on another one has a higher number.
 pub(super) type Symbol = u16;
 
@@ -59,8 +61,20 @@ impl Monomial {
         Symbols(self.0)
     }
 
+    /// Its highest symbol; 0 if it has none.
+    pub(super) fn highest(&self) -> Symbol {
+        (self.0 >> TOP) as Symbol
+    }
+
     pub(super) fn has(&self, symbol: Symbol) -> bool {
-        self.symbols().any(|known| known == symbol)
+        let mut rest = self.0;
+        while rest != 0 {
+            if (rest >> TOP) as Symbol == symbol {
+                return true;
+            }
+            rest <<= BITS;
+        }
+        false
     }
 
     /// Its symbol, if it has only one.
@@ -109,9 +123,15 @@ impl Monomial {
 }
 
 /// A sum of monomials with coefficients that are not 0, the highest monomial first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Poly {
     terms: Vec<(Monomial, i128)>,
+}
+
+impl Hash for Poly {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.fingerprint());
+    }
 }
 
 impl Poly {
@@ -126,6 +146,16 @@ impl Poly {
         Self {
             terms: vec![(Monomial::of(symbol), 1)],
         }
+    }
+
+    /// A symbol times a number that is not 0, and a constant.
+    pub(super) fn linear(symbol: Symbol, factor: i128, constant: i128) -> Self {
+        let mut terms = Vec::with_capacity(2);
+        terms.push((Monomial::of(symbol), factor));
+        if constant != 0 {
+            terms.push((Monomial::ONE, constant));
+        }
+        Self { terms }
     }
 
     /// Its value, if it has no symbols.
@@ -143,7 +173,21 @@ impl Poly {
 
     /// The highest monomial with symbols.
     pub(super) fn top(&self) -> Option<(Monomial, i128)> {
-        self.terms.first().copied().filter(|(top, _)| *top != Monomial::ONE)
+        match self.terms[..] {
+            [top, ..] if top.0.0 != 0 => Some(top),
+            _ => None,
+        }
+    }
+
+    /// A number that two polynomials most often share only if they are equal.
+    pub(super) fn fingerprint(&self) -> u64 {
+        let mut hash = 0_u64;
+        for &(monomial, coefficient) in &self.terms {
+            let word = monomial.0 ^ (coefficient as u128).rotate_left(64);
+            hash = mixed(hash, (word >> 64) as u64);
+            hash = mixed(hash, word as u64);
+        }
+        hash ^ (hash >> 32)
     }
 
     /// All symbols, the highest first, each once.
@@ -169,32 +213,39 @@ impl Poly {
 
     /// The sum of `own * self` and `others * monomial * other`; `None` if a coefficient does not fit.
     pub(super) fn combine(&self, own: i128, other: &Self, monomial: &Monomial, others: i128) -> Option<Self> {
-        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
-        let (mut left, mut right) = (self.terms.iter(), other.terms.iter());
-        let scale =
-            |(known, coefficient): &(Monomial, i128)| Some((known.times(monomial)?, coefficient.checked_mul(others)?));
-        let (mut a, mut b) = (left.next().copied(), right.next().map(scale));
-        loop {
-            // The order of terms is that of monomials, also after a product with another one.
-            let order = match (&a, &b) {
-                (None, None) => break,
-                (Some(_), None) => std::cmp::Ordering::Greater,
-                (None, Some(_)) => std::cmp::Ordering::Less,
-                (Some((first, _)), Some(second)) => first.cmp(&(*second)?.0),
-            };
-            let mut term = (Monomial::ONE, 0_i128);
-            if order.is_ge()
-                && let Some((monomial, coefficient)) = a
-            {
-                term = (monomial, coefficient.checked_mul(own)?);
-                a = left.next().copied();
+        // Plain loops: this is most of the work of a proof, and runs without optimisation.
+        let (left, right) = (&self.terms[..], &other.terms[..]);
+        let mut terms = Vec::with_capacity(left.len() + right.len());
+        let (mut at, mut from) = (0, 0);
+        // The next term of the other side, once it is known.
+        let mut next = (Monomial::ONE, 0_i128);
+        let mut is_known = false;
+        while at < left.len() || from < right.len() {
+            if !is_known && from < right.len() {
+                let (known, coefficient) = right[from];
+                next = (known.times(monomial)?, product(coefficient, others)?);
+                is_known = true;
             }
-            if order.is_le()
-                && let Some(second) = b
-            {
-                let (monomial, coefficient) = second?;
-                term = (monomial, term.1.checked_add(coefficient)?);
-                b = right.next().map(scale);
+            // The order of terms is that of monomials, also after a product with another one.
+            let takes_left = at < left.len() && (from == right.len() || left[at].0.0 >= next.0.0);
+            let takes_right = from < right.len() && (at == left.len() || left[at].0.0 <= next.0.0);
+            let mut term = next;
+            if takes_left {
+                let (known, coefficient) = left[at];
+                let coefficient = product(coefficient, own)?;
+                term = (
+                    known,
+                    if takes_right {
+                        coefficient.checked_add(next.1)?
+                    } else {
+                        coefficient
+                    },
+                );
+                at += 1;
+            }
+            if takes_right {
+                from += 1;
+                is_known = false;
             }
             if term.1 != 0 {
                 terms.push(term);
@@ -273,10 +324,15 @@ impl Poly {
     /// The strongest polynomial that is at least 0 exactly where this one is: without a common factor of the
     /// coefficients of symbols, and with the constant rounded down.
     pub(super) fn tightened(mut self) -> Self {
-        let symbols = self.terms.iter().filter(|(monomial, _)| *monomial != Monomial::ONE);
         let mut divisor = 0;
-        for (_, next) in symbols {
-            divisor = gcd(divisor, *next);
+        for &(monomial, next) in &self.terms {
+            if monomial.0 == 0 {
+                continue;
+            }
+            if next == 1 || next == -1 {
+                return self;
+            }
+            divisor = gcd(divisor, next);
             if divisor == 1 {
                 return self;
             }
@@ -306,6 +362,21 @@ impl Poly {
         self.terms.retain(|(_, coefficient)| *coefficient != 0);
         self
     }
+}
+
+fn mixed(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(29) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// The product, which most often is one with 1.
+pub(super) fn product(coefficient: i128, factor: i128) -> Option<i128> {
+    if factor == 1 {
+        return Some(coefficient);
+    }
+    if coefficient == 1 {
+        return Some(factor);
+    }
+    coefficient.checked_mul(factor)
 }
 
 /// The greatest common divisor, which is positive unless both are 0.

@@ -12,7 +12,7 @@
 //! A race that is found is one of two threads that were run with numbers, before either did anything that could order
 //! it after the other.
 
-use super::concrete::{Thread, Touched, decoded};
+use super::concrete::{At, Threads, Touched};
 use super::facts::Meaning;
 use super::flow::{End, Flow};
 use super::machine::{Machine, Touch, Touching};
@@ -20,7 +20,7 @@ use super::opcode::is_barrier;
 use super::poly::{Monomial, Poly, Symbol};
 use super::value::Memory;
 use super::{Gap, Launch, fixed, witness};
-use crate::ast::{Body, Function, Operand, Space};
+use crate::ast::{Body, Operand, Space};
 
 /// The most threads of a launch in which races are looked for.
 const MAX_THREADS: u64 = 128;
@@ -69,16 +69,14 @@ pub struct RaceAccess {
 }
 
 /// Whether threads of a kernel race that was run with symbols.
-pub(super) fn races(mut machine: Machine<'_>, function: &Function) -> Races {
+pub(super) fn races(mut machine: Machine<'_>) -> Races {
     let Err(line) = free(&mut machine) else {
         return Races::Free;
     };
     let Machine {
-        module, body, kernel, ..
+        function, body, kernel, ..
     } = machine;
     let unread = axes(body).map(|group| group.map(|reads| !reads));
-    let written = witness::written(module, kernel).unwrap_or_default();
-    let code = decoded(body, &machine.flow);
     let mut sides = fixed::sides(kernel, function);
     for (group, unread) in sides.iter_mut().zip(unread) {
         for (side, unread) in group.iter_mut().zip(unread) {
@@ -87,37 +85,15 @@ pub(super) fn races(mut machine: Machine<'_>, function: &Function) -> Races {
             }
         }
     }
-    for launch in witness::small(function, kernel, &sides, MAX_LAUNCHES) {
-        let threads: u64 = launch
-            .grid
-            .iter()
-            .chain(&launch.block)
-            .map(|&side| u64::from(side))
-            .product();
-        if threads > MAX_THREADS {
-            continue;
-        }
-        let mut touched: Vec<(RaceThread, Touched)> = Vec::new();
-        for block in witness::places(launch.grid) {
-            for thread in witness::places(launch.block) {
-                let run = Thread {
-                    code: &code,
-                    module,
-                    function,
-                    body,
-                    kernel,
-                    launch: &launch,
-                    block,
-                    thread,
-                    fill: 0,
-                    written: &written,
-                };
-                let touches = run.touches(MAX_STEPS);
-                touched.extend(touches.into_iter().map(|touch| (RaceThread { block, thread }, touch)));
-            }
-        }
+    let threads = Threads::of(&machine);
+    for launch in witness::small(&machine, &sides, MAX_LAUNCHES, MAX_THREADS) {
+        let touched = threads.all(&launch).flat_map(|thread| {
+            let touches = thread.touches(MAX_STEPS).into_iter();
+            touches.map(move |touch| (thread.at, touch))
+        });
+        let mut touched: Vec<(At, Touched)> = touched.collect();
         if let Some((first, second)) = race(&mut touched, launch.block) {
-            let access = |(at, touch): &(RaceThread, Touched)| RaceAccess {
+            let access = |(at, touch): &(At, Touched)| RaceAccess {
                 block: at.block,
                 thread: at.thread,
                 writes: touch.writes,
@@ -136,17 +112,8 @@ pub(super) fn races(mut machine: Machine<'_>, function: &Function) -> Races {
     Races::Unknown(line)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct RaceThread {
-    block: [u32; 3],
-    thread: [u32; 3],
-}
-
 /// Two of these accesses that race, the one that writes first.
-fn race(
-    touched: &mut [(RaceThread, Touched)],
-    block: [u32; 3],
-) -> Option<((RaceThread, Touched), (RaceThread, Touched))> {
+fn race(touched: &mut [(At, Touched)], block: [u32; 3]) -> Option<((At, Touched), (At, Touched))> {
     touched.sort_by(|(_, a), (_, b)| (&a.memory, a.offset).cmp(&(&b.memory, b.offset)));
     let warp = |[x, y, z]: [u32; 3]| (x + block[0] * (y + block[1] * z)) / 32;
     for (index, (one, first)) in touched.iter().enumerate() {

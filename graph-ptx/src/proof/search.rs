@@ -12,8 +12,9 @@
 //! step. They may miss proofs, and they are counted, so that every answer comes soon.
 
 use super::facts::{Facts, Meaning, Place, View};
-use super::hash::{Map, Set};
+use super::hash::{Map, Seen};
 use super::poly::{Monomial, Poly, Symbol};
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// The most steps of one search.
@@ -32,7 +33,7 @@ impl Facts {
         if let Some(value) = goal.value() {
             return value >= 0;
         }
-        if self.range(&goal).0.is_some_and(|low| low >= 0) {
+        if self.is_positive_by_range(&goal) {
             return true;
         }
         let key = (place, goal);
@@ -63,7 +64,7 @@ impl Facts {
         if let Some(value) = goal.value() {
             return value >= 0;
         }
-        if self.range(&goal).0.is_some_and(|low| low >= 0) {
+        if self.is_positive_by_range(&goal) {
             return true;
         }
         let key = (place, goal);
@@ -196,8 +197,8 @@ struct Search<'a> {
     limit: Symbol,
     residues: Vec<Poly>,
     view: &'a View,
-    /// Goals that were tried.
-    tried: Set<Poly>,
+    /// The fingerprints of goals that were tried.
+    tried: Seen,
     /// Whether a symbol is at least 0, and those that are being asked about.
     signs: Map<Symbol, bool>,
     left: usize,
@@ -210,24 +211,28 @@ impl<'a> Search<'a> {
             limit: 0,
             residues: Vec::new(),
             view,
-            tried: Set::default(),
+            tried: Seen::default(),
             signs: Map::default(),
             left: MAX_STEPS.min(known.steps),
         }
     }
 
     fn proves(&mut self, goal: &Poly, depth: usize) -> bool {
-        if self.known.range(goal).0.is_some_and(|low| low >= 0) {
+        if self.known.is_positive_by_range(goal) {
             return true;
         }
         let Some((top, coefficient)) = goal.top() else {
             return goal.value().is_some_and(|value| value >= 0);
         };
-        if depth == 0 || self.left == 0 || !self.tried.insert(goal.clone()) {
+        if depth == 0 || self.left == 0 || !self.tried.insert(goal.fingerprint()) {
+            return false;
+        }
+        // Only facts that contradict each other would prove it.
+        if self.known.is_negative_by_range(goal) {
             return false;
         }
         self.left -= 1;
-        if goal.symbols().iter().all(|&symbol| symbol < self.limit) {
+        if top.highest() < self.limit {
             self.residues.push(goal.clone());
             return false;
         }
@@ -236,21 +241,28 @@ impl<'a> Search<'a> {
             return true;
         }
         let (known, view) = (self.known, self.view);
+        // A product with several symbols has facts that are about more than one of them.
+        let is_single = top.single().is_some();
         let mut tried: Vec<usize> = Vec::new();
         // The newest symbol first: to replace it is what a step is for.
         for symbol in top.symbols() {
-            let own = known.info(symbol).facts.iter();
-            let more = view.more.iter().map(|fact| &**fact).filter(|fact| fact.has(symbol));
-            for fact in own.chain(more) {
+            for fact in &known.info(symbol).facts {
                 if self.cancels_by(goal, (top, coefficient), fact, symbol, depth) {
                     return true;
                 }
             }
-            for (number, fact) in known.about(view, symbol) {
-                if tried.contains(&number) {
-                    continue;
+            for fact in &view.more {
+                if fact.has(symbol) && self.cancels_by(goal, (top, coefficient), fact, symbol, depth) {
+                    return true;
                 }
-                tried.push(number);
+            }
+            for (number, fact) in known.about(view, symbol) {
+                if !is_single {
+                    if tried.contains(&number) {
+                        continue;
+                    }
+                    tried.push(number);
+                }
                 if self.cancels_by(goal, (top, coefficient), fact, symbol, depth) {
                     return true;
                 }
@@ -268,26 +280,29 @@ impl<'a> Search<'a> {
         symbol: Symbol,
         depth: usize,
     ) -> bool {
-        fact.terms().iter().any(|(monomial, factor)| {
-            factor.signum() == coefficient.signum()
+        for &(monomial, factor) in fact.terms() {
+            if (factor < 0) == (coefficient < 0)
                 && monomial.has(symbol)
-                && self.cancels(goal, (top, coefficient), fact, (*monomial, *factor), depth)
-        })
+                && self.cancels(goal, (top, coefficient), fact, (monomial, factor), depth)
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether the goal follows if a symbol of its highest monomial is at the end of its range.
     fn cancels_at_ends(&mut self, goal: &Poly, (top, coefficient): (Monomial, i128), depth: usize) -> bool {
         for symbol in top.symbols() {
             let info = self.known.info(symbol);
-            let end = if coefficient > 0 {
-                info.low
-                    .and_then(|low| Poly::symbol(symbol).plus_constant(low.checked_neg()?))
+            let (sign, constant) = if coefficient > 0 {
+                (1, info.low.and_then(i128::checked_neg))
             } else {
-                info.high
-                    .and_then(|high| Poly::symbol(symbol).negated()?.plus_constant(high))
+                (-1, info.high)
             };
-            let Some(end) = end else { continue };
-            let term = (Monomial::of(symbol), coefficient.signum());
+            let Some(constant) = constant else { continue };
+            let end = Poly::linear(symbol, sign, constant);
+            let term = (Monomial::of(symbol), sign);
             if self.cancels(goal, (top, coefficient), &end, term, depth) {
                 return true;
             }
@@ -305,16 +320,13 @@ impl<'a> Search<'a> {
         depth: usize,
     ) -> bool {
         let (others, missing) = top.without_common(&monomial);
-        if others == top || !others.symbols().all(|symbol| self.is_positive(symbol, 0)) {
+        if others == top || !self.are_positive(others, 0) {
             return false;
         }
-        let mut goal = goal.clone();
+        let mut goal = Cow::Borrowed(goal);
         if missing != Monomial::ONE {
             // A greater product stands for the one that is subtracted: its other factors are at least 1.
-            let is_less = coefficient < 0
-                && top.symbols().all(|symbol| self.is_positive(symbol, 0))
-                && missing.symbols().all(|symbol| self.is_positive(symbol, 1));
-            if !is_less {
+            if coefficient > 0 || !self.are_positive(top, 0) || !self.are_positive(missing, 1) {
                 return false;
             }
             let Some(product) = top.times(&missing) else {
@@ -325,32 +337,48 @@ impl<'a> Search<'a> {
                 .combine(1, &one, &top, -coefficient)
                 .and_then(|goal| goal.combine(1, &one, &product, coefficient));
             let Some(replaced) = replaced else { return false };
-            goal = replaced;
             // The product may have been in the goal already.
-            let Some(now) = goal.terms().iter().find(|(term, _)| *term == product) else {
-                return self.proves(&goal.tightened(), depth - 1);
-            };
-            if now.1 != coefficient {
-                return self.proves(&goal.tightened(), depth - 1);
+            let now = replaced.terms().iter().find(|(term, _)| *term == product);
+            if now.is_none_or(|now| now.1 != coefficient) {
+                return self.proves(&replaced.tightened(), depth - 1);
             }
+            goal = Cow::Owned(replaced);
         }
         let (Some(own), Some(subtracted)) = (factor.checked_abs(), coefficient.checked_abs()) else {
             return false;
         };
-        let divisor = super::poly::gcd(own, subtracted);
-        let (own, subtracted) = (own / divisor, subtracted / divisor);
+        let divisor = if own == 1 { 1 } else { super::poly::gcd(own, subtracted) };
+        let (own, subtracted) = if divisor == 1 {
+            (own, subtracted)
+        } else {
+            (own / divisor, subtracted / divisor)
+        };
         // A multiple of `own` that is above `-own` is at least 0.
-        let rest = goal
-            .combine(own, fact, &others, -subtracted)
-            .and_then(|rest| rest.plus_constant(own - 1));
-        let Some(rest) = rest.map(Poly::tightened) else {
+        let Some(mut rest) = goal.combine(own, fact, &others, -subtracted) else {
             return false;
         };
+        if own != 1 {
+            let Some(sum) = rest.plus_constant(own - 1) else {
+                return false;
+            };
+            rest = sum;
+        }
+        let rest = rest.tightened();
         // Older symbols take the place of newer ones, or what is left needs no more steps.
         match rest.top() {
-            Some((highest, _)) if highest >= top => self.known.range(&rest).0.is_some_and(|low| low >= 0),
+            Some((highest, _)) if highest >= top => self.known.is_positive_by_range(&rest),
             _ => self.proves(&rest, depth - 1),
         }
+    }
+
+    /// Whether each symbol of a monomial is certainly at least `least`, which is 0 or 1.
+    fn are_positive(&mut self, monomial: Monomial, least: i128) -> bool {
+        for symbol in monomial.symbols() {
+            if !self.is_positive(symbol, least) {
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether a symbol is certainly at least `least`, which is 0 or 1.

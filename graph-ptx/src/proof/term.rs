@@ -107,6 +107,14 @@ impl Launch {
         }
     }
 
+    /// The value of a term that is a number; `None` if it is not known.
+    pub(super) fn number(&self, term: &Term) -> Option<i128> {
+        match self.evaluate(term)? {
+            Outcome::Int(value) => Some(value),
+            Outcome::Bool(_) => None,
+        }
+    }
+
     fn evaluate(&self, term: &Term) -> Option<Outcome> {
         let product = |sides: [u32; 3]| sides.iter().map(|&side| i128::from(side)).product::<i128>();
         let axis = |sides: [u32; 3], axis: u8| match sides.get(usize::from(axis)) {

@@ -11,8 +11,6 @@ use crate::ast::Module;
 
 /// The most rounds in which conditions are added.
 const MAX_ROUNDS: usize = 4;
-/// The most steps of searches in one of its proofs.
-const MAX_SEARCHES: usize = 20_000;
 /// The greatest constant that an author would write as a length.
 const MAX_CONSTANT: i128 = 1 << 20;
 
@@ -32,15 +30,10 @@ pub fn weakest(module: &Module, kernel: &Kernel, effort: &Effort) -> Option<Vec<
     // No condition makes a kernel write what it reads.
     kernel.unwritten.clear();
     let own = kernel.requires.len();
-    // The kernel is proved several times.
-    let effort = &Effort {
-        searches: effort.searches.min(MAX_SEARCHES),
-        ..*effort
-    };
     let mut found: Vec<Condition> = Vec::new();
     for _ in 0..MAX_ROUNDS {
         let new = {
-            let (mut machine, _) = open(module, &kernel, effort).ok()?;
+            let mut machine = open(module, &kernel, effort).ok()?;
             if machine.open.is_empty() {
                 break;
             }
@@ -59,7 +52,7 @@ pub fn weakest(module: &Module, kernel: &Kernel, effort: &Effort) -> Option<Vec<
     }
     // A contract under which a kernel does nothing is none.
     let is_proved = |kernel: &Kernel| {
-        open(module, kernel, effort).is_ok_and(|(machine, _)| machine.open.is_empty() && machine.proved > 0)
+        open(module, kernel, effort).is_ok_and(|machine| machine.open.is_empty() && machine.proved > 0)
     };
     if !is_proved(&kernel) {
         return None;

@@ -2,12 +2,12 @@
 //! small as it allows, small numbers first, then large ones. A witness is a thread that was run with numbers, so a
 //! kernel that is refuted does leave its memory.
 
-use super::concrete::{Fault, Thread, Touched, decoded};
+use super::concrete::{At, Fault, Threads, Touched};
 use super::machine::Machine;
 use super::term::{Binary, Term};
 use super::value::Memory;
 use super::{Kernel, Kind, Launch};
-use crate::ast::{Body, Function, Instruction, Module};
+use crate::ast::{Function, Instruction, Module};
 
 /// The launches that are tried.
 const MAX_LAUNCHES: usize = 600;
@@ -96,15 +96,24 @@ pub fn samples(module: &Module, kernel: &Kernel, seed: u64, count: usize) -> Vec
     tried.take(count).collect()
 }
 
-/// At most `count` small launches that the contract admits, with these dimensions where they are given.
-pub(super) fn small(function: &Function, kernel: &Kernel, fixed: &[[Option<u32>; 3]; 2], count: usize) -> Vec<Launch> {
+/// At most `count` small launches that the contract admits, with at most this number of threads, and with these
+/// dimensions where they are given.
+pub(super) fn small(
+    machine: &Machine<'_>,
+    fixed: &[[Option<u32>; 3]; 2],
+    count: usize,
+    threads: u64,
+) -> impl Iterator<Item = Launch> {
+    let (kernel, function) = (machine.kernel, machine.function);
     let most = most_threads(function);
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
-    let sizes = (0..count).map(|attempt| if attempt < count / 2 { Size::Least } else { Size::Small });
+    let sizes = (0..count).map(move |attempt| if attempt < count / 2 { Size::Least } else { Size::Small });
     sizes
-        .filter_map(|size| launch(kernel, fixed, most, size, &mut numbers))
-        .filter(|launch| has_clusters(function, launch))
-        .collect()
+        .filter_map(move |size| launch(kernel, fixed, most, size, &mut numbers))
+        .filter(move |launch| {
+            let sides = launch.grid.iter().chain(&launch.block);
+            has_clusters(function, launch) && sides.map(|&side| u64::from(side)).product::<u64>() <= threads
+        })
 }
 
 /// Whether the grid is of whole clusters: CUDA refuses other launches.
@@ -114,26 +123,10 @@ fn has_clusters(function: &Function, launch: &Launch) -> bool {
     sides.all(|(side, cluster)| side.is_multiple_of(cluster.max(1)))
 }
 
-/// For each parameter, whether the kernel stores through it; `None` if the kernel cannot be read.
-pub(super) fn written(module: &Module, kernel: &Kernel) -> Option<Vec<bool>> {
-    let params = kernel.params.iter();
-    let pointers: Vec<bool> = params.map(|param| matches!(param.kind, Kind::Memory { .. })).collect();
-    let summary = crate::summarize(module, &kernel.entry, &pointers)?;
-    let params = summary.params.iter();
-    Some(params.map(|param| param.access.stored.is_some()).collect())
-}
-
 /// Searches for a witness.
-pub(super) fn find(machine: &Machine<'_>, function: &Function, steps: usize) -> Option<Witness> {
-    let Machine {
-        module,
-        body,
-        kernel,
-        ref flow,
-        ..
-    } = *machine;
-    let written = written(module, kernel)?;
-    let code = decoded(body, flow);
+pub(super) fn find(machine: &Machine<'_>, steps: usize) -> Option<Witness> {
+    let (kernel, function) = (machine.kernel, machine.function);
+    let threads = Threads::of(machine);
     let fixed = super::fixed::sides(kernel, function);
     let most = most_threads(function);
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
@@ -165,25 +158,17 @@ pub(super) fn find(machine: &Machine<'_>, function: &Function, steps: usize) -> 
                     _ => side - 1,
                 })
             };
-            let (block, index) = (place(launch.grid, &mut numbers), place(launch.block, &mut numbers));
-            let thread = Thread {
-                code: &code,
-                module,
-                function,
-                body,
-                kernel,
-                launch: &launch,
-                block,
-                thread: index,
-                fill,
-                written: &written,
+            let at = At {
+                block: place(launch.grid, &mut numbers),
+                thread: place(launch.block, &mut numbers),
             };
+            let thread = threads.at(&launch, at, fill);
             let mut left = MAX_THREAD.min(steps);
             let given = left;
             let fault = thread.fault(&mut left);
             steps -= given - left.min(given);
             if let Some(fault) = fault {
-                return Some(witness(body, &launch, fill, (block, index), fault));
+                return Some(witness(machine, &launch, fill, at, fault));
             }
         }
     }
@@ -197,52 +182,25 @@ const MAX_UNWRITTEN: usize = 24;
 
 /// Searches for a thread that loads what no thread has written: memory holds nothing there when the launch begins, the
 /// thread has not stored to it before, and no other thread of the launch ever does.
-pub(super) fn find_unwritten(machine: &Machine<'_>, function: &Function, mut steps: usize) -> Option<Witness> {
-    let Machine {
-        module,
-        body,
-        kernel,
-        ref flow,
-        ..
-    } = *machine;
-    if body.instructions.iter().any(stores_unseen) {
+pub(super) fn find_unwritten(machine: &Machine<'_>, mut steps: usize) -> Option<Witness> {
+    let kernel = machine.kernel;
+    if machine.body.instructions.iter().any(stores_unseen) {
         return None;
     }
-    let written = written(module, kernel)?;
-    let code = decoded(body, flow);
-    let fixed = super::fixed::sides(kernel, function);
-    for launch in small(function, kernel, &fixed, MAX_UNWRITTEN) {
-        let sides = launch.grid.iter().chain(&launch.block);
-        let threads: u64 = sides.map(|&side| u64::from(side)).product();
-        if threads > MAX_THREADS {
+    let threads = Threads::of(machine);
+    let fixed = super::fixed::sides(kernel, machine.function);
+    for launch in small(machine, &fixed, MAX_UNWRITTEN, MAX_THREADS) {
+        let runs = threads.all(&launch).map(|thread| {
+            let mut left = MAX_THREAD.min(steps);
+            let given = left;
+            let touched = thread.whole(&mut left);
+            steps -= given - left.min(given);
+            Some((thread.at, touched?))
+        });
+        let Some(all) = runs.collect::<Option<Vec<(At, Vec<Touched>)>>>() else {
             continue;
-        }
-        let mut all = Vec::new();
-        for block in places(launch.grid) {
-            for thread in places(launch.block) {
-                let run = Thread {
-                    code: &code,
-                    module,
-                    function,
-                    body,
-                    kernel,
-                    launch: &launch,
-                    block,
-                    thread,
-                    fill: 0,
-                    written: &written,
-                };
-                let mut left = MAX_THREAD.min(steps);
-                let given = left;
-                let touched = run.whole(&mut left);
-                steps -= given - left.min(given);
-                all.extend(touched.map(|touched| (block, thread, touched)));
-            }
-        }
-        if all.len() as u64 != threads {
-            continue;
-        }
-        for (number, (block, thread, touched)) in all.iter().enumerate() {
+        };
+        for (number, (at, touched)) in all.iter().enumerate() {
             let others = all.iter().enumerate().filter(|(other, _)| *other != number);
             let others: Vec<&Touched> = others.flat_map(|(_, (.., touched))| touched).collect();
             let Some(load) = unwritten(machine, touched, &others) else {
@@ -257,7 +215,7 @@ pub(super) fn find_unwritten(machine: &Machine<'_>, function: &Function, mut ste
             };
             return Some(Witness {
                 is_unwritten: true,
-                ..witness(body, &launch, 0, (*block, *thread), fault)
+                ..witness(machine, &launch, 0, *at, fault)
             });
         }
     }
@@ -307,12 +265,7 @@ fn bytes_of(kernel: &Kernel, launch: &Launch, memory: &Memory) -> i128 {
     }
 }
 
-/// All places of a grid or of a block.
-pub(super) fn places([x, y, z]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
-    (0..z).flat_map(move |c| (0..y).flat_map(move |b| (0..x).map(move |a| [a, b, c])))
-}
-
-fn witness(body: &Body, launch: &Launch, fill: u8, place: ([u32; 3], [u32; 3]), fault: Fault) -> Witness {
+fn witness(machine: &Machine<'_>, launch: &Launch, fill: u8, At { block, thread }: At, fault: Fault) -> Witness {
     let Fault {
         instruction,
         memory,
@@ -323,9 +276,9 @@ fn witness(body: &Body, launch: &Launch, fill: u8, place: ([u32; 3], [u32; 3]), 
     Witness {
         launch: launch.clone(),
         fill,
-        block: place.0,
-        thread: place.1,
-        line: body.instructions[instruction].line,
+        block,
+        thread,
+        line: machine.instruction(instruction).line,
         memory,
         offset,
         size,
@@ -439,6 +392,18 @@ fn mend(launch: &mut Launch, kernel: &Kernel, part: &Term) {
             Some(Kind::Memory { .. })
         )
     });
+    // Most conditions are a bound of one length.
+    if let Term::Binary(Binary::Le, bound, length) = part
+        && let Term::Len(param) = **length
+        && let Some(Kind::Memory { len: None, .. }) = kernel.params.get(param).map(|param| param.kind)
+        && let Some(least) = launch.number(bound)
+    {
+        let old = std::mem::replace(&mut launch.arguments[param], least.clamp(0, MAX_LEN));
+        if launch.admits(part) == Some(true) {
+            return;
+        }
+        launch.arguments[param] = old;
+    }
     for param in named {
         let Some(old) = launch.arguments.get(param).copied() else {
             continue;
