@@ -30,6 +30,7 @@
 //! 5. **Addresses.** An address is the memory of one parameter or variable, and bytes from its beginning. Sums with
 //!    numbers keep the memory; everything else gives a number, through which no access is proved. Addresses that are
 //!    loaded from memory are numbers. Loaded values are any: the contents of memory, shared or not, are never assumed.
+//!    Textures and surfaces are accessed by the handles of parameters, unchanged; the GPU keeps them to their memory.
 //! 6. **Bounds.** An access of `k` bytes at `a` is proved by `a >= 0` and `size - a - k >= 0` over the integers, and by
 //!    a divisor of `a` for its alignment. The size is the length times the size of an element; buffers begin at
 //!    multiples of the widest access.
@@ -115,7 +116,9 @@ pub enum Kind {
         /// Whether it is signed.
         signed: bool,
     },
-    /// A number that is no integer, a struct, a handle of a texture: nothing that a contract or an address can use.
+    /// The handle of a texture or of a surface.
+    Handle,
+    /// A number that is no integer, or a struct: nothing that a contract or an address can use.
     Other,
 }
 
@@ -148,6 +151,8 @@ pub enum Gap {
     Call(String),
     /// An access by an address whose memory is not known.
     Address,
+    /// An access of a texture or a surface by a number that is not known to be the handle of a parameter.
+    Handle,
     /// An access of memory whose size is not known.
     Size,
     /// An address that need not be a multiple of so many bytes.

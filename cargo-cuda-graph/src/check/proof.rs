@@ -103,7 +103,7 @@ fn of_kernel(module: &Module, shown: &Kernel) -> Proof {
 fn kind(ty: &str) -> Kind {
     if let Some(memory) = ty.strip_prefix("&mut ").or_else(|| ty.strip_prefix('&')) {
         if memory.contains("Texel<") || memory.contains("Surfel<") {
-            return Kind::Other;
+            return Kind::Handle;
         }
         return match memory.strip_prefix('[').and_then(|slice| slice.strip_suffix(']')) {
             Some(array)
@@ -165,6 +165,6 @@ mod tests {
         assert_eq!(kind("&[T]"), memory(None, None));
         assert_eq!(kind("i32"), Kind::Integer { bits: 32, signed: true });
         assert_eq!(kind("f32"), Kind::Other);
-        assert_eq!(kind("&[[Texel<f32>; 1]]"), Kind::Other);
+        assert_eq!(kind("&[[Texel<f32>; 1]]"), Kind::Handle);
     }
 }

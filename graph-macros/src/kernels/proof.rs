@@ -171,13 +171,12 @@ pub(super) fn described(declaration: &Declaration, contracts: &[Contract], prove
 }
 
 fn memory(buffer: &Buffer, prove: bool) -> proof::Kind {
-    // The parameter is the handle of a texture or of a surface.
     if buffer
         .wrapper_of(Wrapping::Texel)
         .or(buffer.wrapper_of(Wrapping::Surfel))
         .is_some()
     {
-        return proof::Kind::Other;
+        return proof::Kind::Handle;
     }
     let unit = size(&buffer.unit, prove);
     let len = match &buffer.exact {

@@ -491,7 +491,7 @@ impl Thread<'_> {
                 let is_inside = first + part.bits <= bits;
                 is_inside.then_some(*self.launch.arguments.get(param)? as u64 >> first)?
             }
-            Kind::Memory { .. } | Kind::Other => u64::from_le_bytes([self.fill; 8]),
+            Kind::Memory { .. } | Kind::Handle | Kind::Other => u64::from_le_bytes([self.fill; 8]),
         };
         Some(Value::Bits(extend(number, part.bits, part.signed)))
     }

@@ -1,7 +1,7 @@
 //! Values in other types and spaces; parts of registers; arguments.
 
 use super::facts::EVERYWHERE;
-use super::machine::{Machine, TooLarge};
+use super::machine::{Machine, TooLarge, part_name};
 use super::poly::Poly;
 use super::value::{Int, Memory, Value, range_of};
 use crate::ast::{Operand, Reg, Space, Type};
@@ -141,7 +141,7 @@ impl Machine<'_> {
             _ => {
                 let (low, high) = range_of(ty.bits, ty.signed);
                 let name = match self.kernel.params.get(param) {
-                    Some(param) => format!("{}+{at} ({})", param.name, ty.bits),
+                    Some(param) => part_name(param, at, ty.bits),
                     None => return Ok(Value::Unknown),
                 };
                 self.part(&name, low, high)?

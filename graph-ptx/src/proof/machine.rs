@@ -6,7 +6,7 @@ use super::hash::Map;
 use super::poly::{Poly, Symbol};
 use super::term::Names;
 use super::value::{Condition, Memory, Value};
-use super::{Effort, Gap, Kernel, Kind};
+use super::{Effort, Gap, Kernel, Kind, Param};
 use crate::ast::{Body, Function, Instruction, Module, Operand, Reg, Space, Type, Variable};
 use std::rc::Rc;
 
@@ -228,7 +228,7 @@ impl<'m> Machine<'m> {
                         most,
                     )?))
                 }
-                Kind::Integer { .. } | Kind::Other => continue,
+                Kind::Integer { .. } | Kind::Handle | Kind::Other => continue,
             };
         }
         Some(())
@@ -385,6 +385,14 @@ impl<'m> Machine<'m> {
         Ok(Poly::symbol(symbol))
     }
 
+    /// Whether a number is the handle of a texture or of a surface that the kernel gets.
+    pub(super) fn is_handle(&self, number: &Poly) -> bool {
+        let handles = self.kernel.params.iter().filter(|param| param.kind == Kind::Handle);
+        handles
+            .map(|param| self.parts.get(&part_name(param, 0, 64)))
+            .any(|handle| handle == Some(number))
+    }
+
     /// One value for each position of the options: the same everywhere, or a symbol of a new choice.
     pub(super) fn choose(&mut self, options: &[(Place, Vec<Value>)]) -> Result<Vec<Value>, TooLarge> {
         let Some((_, first)) = options.first() else {
@@ -511,4 +519,9 @@ impl<'m> Machine<'m> {
     pub(super) fn instruction(&self, index: usize) -> &'m Instruction {
         &self.body.instructions[index]
     }
+}
+
+/// The name of a part of a parameter: so many bits from a byte on.
+pub(super) fn part_name(param: &Param, at: i64, bits: u32) -> String {
+    format!("{}+{at} ({bits})", param.name)
 }

@@ -5,7 +5,7 @@ use super::opcode::{HARMLESS, OTHERS, types};
 use super::poly::Poly;
 use super::value::{Condition, Value};
 use super::{Gap, access};
-use crate::ast::{Instruction, Operand};
+use crate::ast::{Base, Instruction, Operand, Reg};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -47,18 +47,20 @@ impl Machine<'_> {
 
     fn run(&mut self, index: usize, instruction: &Instruction) -> Result<(), TooLarge> {
         let opcode = instruction.opcode.as_str();
+        if is_of_handle(opcode) {
+            self.check_handle(index, instruction);
+        }
         if HARMLESS.contains(&opcode) {
             self.forget(instruction);
             return Ok(());
         }
         if OTHERS.contains(&opcode) {
             // An operand that is an address would be an access that is not known.
-            let texture = matches!(opcode, "tex" | "tld4" | "suld");
             let addresses = instruction
                 .operands
                 .iter()
                 .any(|operand| matches!(operand, Operand::Address(..)));
-            if addresses && !texture && !matches!(opcode, "txq" | "suq") {
+            if addresses && !is_of_handle(opcode) {
                 self.leave_open(index, Gap::Instruction(opcode.to_owned()));
             }
             self.forget(instruction);
@@ -116,6 +118,21 @@ impl Machine<'_> {
         };
         self.write(instruction, value);
         Ok(())
+    }
+
+    /// Leaves an access open whose texture or surface is not that of a parameter.
+    fn check_handle(&mut self, index: usize, instruction: &Instruction) {
+        let handle = instruction.operands.iter().find_map(|operand| match operand {
+            Operand::Vector(parts) => parts.iter().find_map(register_of),
+            operand => register_of(operand),
+        });
+        let is_known = match handle.map(|register| self.read(register)) {
+            Some(Value::Number(number)) => self.is_handle(&number),
+            _ => false,
+        };
+        if !is_known {
+            self.leave_open(index, Gap::Handle);
+        }
     }
 
     /// Nothing is known of the results of an instruction.
@@ -240,5 +257,18 @@ impl Machine<'_> {
             }
             _ => Ok(None),
         }
+    }
+}
+
+/// Whether an instruction names a texture or a surface by its handle.
+fn is_of_handle(opcode: &str) -> bool {
+    matches!(opcode, "tex" | "tld4" | "suld" | "sust" | "txq" | "suq")
+}
+
+/// The register in an address, if it is all of the address.
+fn register_of(address: &Operand) -> Option<Reg> {
+    match address {
+        Operand::Address(Base::Register(register), 0) => Some(*register),
+        _ => None,
     }
 }

@@ -345,7 +345,7 @@ fn launch(
             let (low, high) = super::value::range_of(bits, signed);
             value.clamp(low, high)
         }
-        Kind::Other => 0,
+        Kind::Handle | Kind::Other => 0,
     });
     let arguments: Vec<i128> = arguments.collect();
     let mut launch = Launch {
@@ -409,7 +409,7 @@ fn mend(launch: &mut Launch, kernel: &Kernel, part: &Term) {
             continue;
         };
         let most = match kernel.params[param].kind {
-            Kind::Memory { len: Some(_), .. } | Kind::Other => continue,
+            Kind::Memory { len: Some(_), .. } | Kind::Handle | Kind::Other => continue,
             Kind::Memory { .. } => MAX_LEN,
             Kind::Integer { bits, signed } => super::value::range_of(bits, signed).1,
         };

@@ -177,7 +177,7 @@ fn launch_of(launch: &Launch, kernel: &Kernel) -> String {
     let arguments = arguments.filter_map(|(param, value)| match param.kind {
         Kind::Memory { .. } => Some(format!("`{}.len()` = {value}", param.name)),
         Kind::Integer { .. } => Some(format!("`{}` = {value}", param.name)),
-        Kind::Other => None,
+        Kind::Handle | Kind::Other => None,
     });
     let mut facts: Vec<String> = vec![
         format!("a grid of {}", sides(launch.grid)),
@@ -206,6 +206,7 @@ impl Reason {
             Gap::Instruction(name) => format!("the accesses of `{name}` are not followed"),
             Gap::Call(name) => format!("the accesses of the function `{name}` are not followed"),
             Gap::Address => "the address is not known to be in the memory of a parameter".to_owned(),
+            Gap::Handle => "the texture or surface is not known to be that of a parameter".to_owned(),
             Gap::Size => "the size of the memory is not known".to_owned(),
             Gap::Alignment(bytes) => format!("the address need not be a multiple of {bytes}"),
             Gap::Bounds { memory, open } => {

@@ -1,6 +1,7 @@
 //! Everything about PTX text: parsing, summaries of kernels, and what both make of damaged or generated text.
 
 mod cooperative;
+mod handles;
 mod locals;
 mod mutations;
 mod parse;

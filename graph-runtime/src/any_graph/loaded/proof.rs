@@ -136,6 +136,7 @@ fn gap(gap: &Gap) -> String {
         Gap::Instruction(name) => format!("the accesses of `{name}` are not known"),
         Gap::Call(name) => format!("it calls `{name}`"),
         Gap::Address => "the memory of an access is not known".to_owned(),
+        Gap::Handle => "it accesses a texture or a surface".to_owned(),
         Gap::Size => "it accesses memory of which the size is not known".to_owned(),
         Gap::Alignment(bytes) => format!("an address may be no multiple of {bytes}"),
         Gap::Bounds { memory, .. } => format!("an access to `{memory}` is not bounded"),
