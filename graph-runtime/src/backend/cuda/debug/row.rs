@@ -164,7 +164,10 @@ impl Steps<'_> {
                 if position == 0 && !(row.begins_with_copy && index == 0) {
                     after.push((last, false));
                 }
-                let [early, after] = [early, after].map(|edges| edges.into_iter().map(|(from, _)| from).collect());
+                let ends = |edges: Vec<(CUgraphNode, bool)>| -> Vec<CUgraphNode> {
+                    edges.into_iter().map(|(from, _)| from).collect()
+                };
+                let (early, after) = (ends(early), ends(after));
                 let handle = self.add_to_row(draft, program, (graph, node, single), &after, &early)?;
                 handles.insert(node, handle);
                 index += 1;
@@ -187,8 +190,8 @@ impl Steps<'_> {
         draft: &Draft,
         program: &Program,
         (graph, node, single): (CUgraph, usize, Single<'_>),
-        after: &Vec<CUgraphNode>,
-        early: &Vec<CUgraphNode>,
+        after: &[CUgraphNode],
+        early: &[CUgraphNode],
     ) -> Result<CUgraphNode, Failure> {
         let work = (single, &Guard::default());
         // SAFETY: the graph and its nodes were just made in the context of `parts`; fact 2 of `Steps`.
