@@ -180,6 +180,7 @@ fn run_once(
                 allocations.push((param.name.clone(), allocation, bytes));
             }
             Kind::Integer { bits, .. } => arguments.push(value.to_le_bytes()[..bits as usize / 8].to_vec()),
+            Kind::Handle => return None, // no texture is made here
             Kind::Other => {
                 let byte = |_| fill.unwrap_or(random.below(256) as u8);
                 arguments.push((0..declared.size).map(byte).collect());
