@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// Columns of a head of attention.
 pub const HEAD: usize = 64;
-/// The launches of an iteration of the loop: an iteration costs a few microseconds, whatever it does.
+/// The tokens of an iteration of the loop: an iteration costs a few microseconds, whatever it does.
 const TOKENS: usize = 4;
 
 /// The sizes of a decoder. The width is a multiple of [`HEAD`] and at most 1,024, as is the context.
@@ -108,7 +108,7 @@ unsafe extern "C" {
     #[requires(n <= out.len() && n <= threads && period >= 1)]
     safe fn formula(out: &mut [bf16], n: u32, seed: u32, scale: f32, ones: u32, period: u32);
 
-    /// The token after `text[state[1]]`, by all blocks together; the tuned kernel makes all tokens of a text
+    /// The token after `text[state[1]]`, by all blocks together
     #[requires(width.is_multiple_of(64) && 64 <= width && width <= 1024 && 1 <= context && context <= 1024)]
     #[requires(layers <= 4096 && 1 <= vocabulary && vocabulary * width <= tokens.len() && context * width <= places.len())]
     #[requires(layers * 12 * width * width <= matrices.len() && layers * 13 * width <= vectors.len())]
@@ -145,7 +145,7 @@ cuda_graph! {
     /// Writes on from the position in the state, until the text ends: one launch for all tokens.
     pub graph Decode(
         sizes: Sizes,
-        launch_size: (u32, u32, u32, u32),
+        launch_size: (u32, u32, u32),
         seed: u64,
         tokens: device [bf16; sizes.lengths()[0]],
         places: device [bf16; sizes.lengths()[1]],
@@ -168,7 +168,6 @@ cuda_graph! {
             // Once the text has ended, the other kernels of an iteration end at once.
             for i in 0..TOKENS {
                 #[cooperative]
-                #[cluster(launch_size.3)]
                 kernel next = decode<<<launch_size.0, launch_size.1, launch_size.2>>>(
                     &tokens, &places, &matrices, &vectors, &last_norm,
                     &mut cache, &mut space, &mut logits, &mut text, &stream, &mut state, &luck,

@@ -3,8 +3,7 @@
 use super::{Decode, Fill, Sizes};
 use crate::tensors;
 use cudarc::driver::sys::CUdevice_attribute::{
-    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
 };
 use graph_runtime::bytemuck::cast_slice;
 use graph_runtime::{BoxError, Device, DeviceBuffer, Result};
@@ -12,12 +11,8 @@ use half::bf16;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::path::Path;
 
-/// The launch that the tuned kernel is made for: blocks, threads, bytes of shared memory, blocks of a cluster.
-const TUNED: (u32, u32, u32, u32) = (96, 384, 214_464, 8);
-/// The bytes of shared memory that the kernel itself declares.
-const DECLARED: u32 = 17_408;
-/// The multiprocessors that a device has at least if all clusters of the tuned kernel run at the same time.
-const PROCESSORS: u32 = 128;
+/// The launch that the tuned kernel is made for: blocks, threads, bytes of shared memory.
+const TUNED: (u32, u32, u32) = (128, 416, 203_520);
 /// The names of the five tensors in a file of weights.
 const NAMES: [&str; 5] = ["tokens", "places", "matrices", "vectors", "last_norm"];
 
@@ -127,20 +122,16 @@ impl Model {
         )
     }
 
-    /// Returns the blocks, the threads of each, the bytes of shared memory and the blocks of a cluster: those that the
-    /// tuned kernel asks for, if it runs. All blocks run at the same time.
-    fn launch(&self, device: &Device) -> (u32, u32, u32, u32) {
+    /// Returns the blocks, the threads of each, and the bytes of shared memory that the tuned kernel asks for: all
+    /// blocks run at the same time, one on each multiprocessor.
+    fn launch(&self, device: &Device) -> (u32, u32, u32) {
         let Some(context) = device.context() else {
-            return (2, 128, 0, 1);
+            return (2, 128, 0);
         };
         let limit = |attribute| context.attribute(attribute).unwrap_or(0) as u32;
-        let processors = limit(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-        let room = limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) >= TUNED.2 + DECLARED;
-        let clusters = limit(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 9 && processors >= PROCESSORS;
-        if self.sizes.width == Sizes::GPT2.width && room && clusters {
-            TUNED
-        } else {
-            (processors.min(128), TUNED.1, 0, 1)
-        }
+        let blocks = limit(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).min(TUNED.0);
+        let room = limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) >= TUNED.2 + (20 << 10);
+        let tuned = self.sizes.width == Sizes::GPT2.width && room;
+        (blocks, TUNED.1, if tuned { TUNED.2 } else { 0 })
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn check(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result
         return Ok(());
     };
     let asked = |error: CudaError| format!("cannot be checked: {error}");
-    if attributes.cluster.is_some_and(|blocks| blocks != [1; 3]) {
+    if attributes.cluster.is_some() {
         let (major, minor) = cuda.capability().map_err(asked)?;
         if (major, minor) < CLUSTERS {
             return Err(format!(
@@ -131,11 +131,7 @@ fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Resul
 pub(super) unsafe fn set(cuda: &Cuda, node: CUgraphNode, attributes: &KernelAttributes) -> Result<(), CudaError> {
     // SAFETY: by the caller's promise.
     let set = |attribute| unsafe { cuda.api().set_attribute(node, attribute) };
-    // A cluster of one block is none, and older devices do not know the attribute.
-    let knows = |cluster| Ok::<_, CudaError>(cluster != [1; 3] || cuda.capability()? >= CLUSTERS);
-    if let Some(cluster) = attributes.cluster
-        && knows(cluster)?
-    {
+    if let Some(cluster) = attributes.cluster {
         set(NodeAttribute::Cluster(cluster))?;
     }
     if attributes.cooperative {
