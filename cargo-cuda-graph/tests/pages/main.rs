@@ -72,6 +72,7 @@ const TESTS: &[(&str, Test)] = &[
     ("cargo +nightly fuzz", Untried("it needs a nightly toolchain")),
     ("bash fuzz/run.sh", Untried("it builds all again, and fuzzes for ever")),
     ("CUDA_GRAPH_CORPUS=", Names("it writes files")),
+    ("cargo bench -p", Names("it needs two GPUs")),
     ("cargo semver-checks", Untried("there is no release to compare with")),
     ("cargo -vV", Untried("the name of a command that failed, in a message")),
     ("cargo run", Untried("ui-tests runs programs of the pages so")),
@@ -211,7 +212,8 @@ fn missing(command: &str) -> Option<String> {
     need(after(&["--bin"]), &[&format!("{package}/src/bin/*.rs")]);
     let path = after(&["--path"]).map(|path| path.trim_start_matches("../").trim_start_matches("cuda-graph/"));
     need(path, &["*/Cargo.toml"]);
-    need(words.first().copied().filter(|word| word.contains('/')), &["*"]);
+    let program = words.iter().copied().find(|word| !word.contains('=')); // after the environment variables
+    need(program.filter(|word| word.contains('/')), &["*"]);
     need(after(&["python3"]).filter(|word| word.contains('/')), &["*"]);
     if let Some(feature) = after(&["--features"]).filter(|_| words.contains(&"-p")) {
         let (package, feature) = feature.split_once('/').unwrap_or((package, feature));

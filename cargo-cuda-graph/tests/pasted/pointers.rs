@@ -5,7 +5,8 @@ unsafe extern "C" {
     // Graphs launch kernels that are not `safe` by `unsafe`. Each `safe fn` here is proved, and `prove` after the
     // path keeps it so. Make others `safe` if `#[requires(..)]`s keep them within their memory.
 
-    fn scale(p0: &mut [f32], p1: f32, p2: u32);
+    #[requires(grid.x <= 2097152 && threads <= p0.len())]
+    safe fn scale(p0: &mut [f32], p1: f32, p2: u32);
 
     #[requires(p3 <= p1.len() && p3 <= p0.len() && p3 <= p2.len())]
     safe fn add(

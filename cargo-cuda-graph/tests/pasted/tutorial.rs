@@ -14,7 +14,8 @@ unsafe extern "C" {
     #[requires(threads <= error.len() && 1 <= loss.len())]
     safe fn add_loss(loss: &[Atomic<f32>], error: &[f32], n: f32);
 
-    fn differentiate(x: &[f32], error: &[f32], slope: &mut [f32], n: u32);
+    #[requires(threads + 4 * n <= 4 + x.len() && n <= error.len() && threads <= slope.len())]
+    safe fn differentiate(x: &[f32], error: &[f32], slope: &mut [f32], n: u32);
 
     #[requires(threads <= slope.len() && threads <= w.len())]
     safe fn descend(w: &mut [f32], slope: &[f32], rate: f32);

@@ -6,7 +6,7 @@
 use super::flow::{End, Flow};
 use super::machine::Machine;
 use super::opcode::{is_of_block, types};
-use super::value::{Int, Memory, int, range_of, variable};
+use super::value::{Int, Memory, int, range_of, variable, variables};
 use super::{Kernel, Kind, Launch};
 use crate::ast::{Base, Body, Function, Instruction, Module, Operand, Reg, Space, Type, Variable};
 
@@ -231,7 +231,11 @@ struct Ends;
 impl Thread<'_> {
     /// The first access outside of memory. `steps` are the instructions that may be run.
     pub(super) fn fault(&self, steps: &mut usize) -> Option<Fault> {
-        self.run(steps, &mut Registers::new(self.of.body, Record::default()))
+        let record = Record {
+            has_ended: true, // nobody asks for the accesses
+            ..Record::default()
+        };
+        self.run(steps, &mut Registers::new(self.of.body, record))
     }
 
     /// The accesses of the thread in its first instructions, as far as nothing orders them after others.
@@ -388,6 +392,23 @@ impl Thread<'_> {
         }
     }
 
+    /// The bytes that may lie directly before or behind memory: those of the other variables of shared or of local
+    /// memory.
+    fn beside(&self, memory: &Memory) -> i128 {
+        let Some(own) = self
+            .variable(memory)
+            .filter(|own| matches!(own.space, Space::Shared | Space::Local))
+        else {
+            return 0;
+        };
+        let others = variables(self.of.module, self.of.body);
+        let others = others.filter(|other| other.space == own.space && other.name != own.name);
+        let is_static = own.space == Space::Shared && own.size > 0;
+        let dynamic = if is_static { self.launch.shared } else { 0 };
+        let bytes = others.map(|other| i128::from(other.size) + i128::from(other.align.max(own.align)));
+        bytes.sum::<i128>() + i128::from(dynamic)
+    }
+
     fn access(&self, at: usize, instruction: &Instruction, registers: &mut Registers) -> Result<Option<Fault>, Ends> {
         let &Decoded {
             width,
@@ -420,7 +441,12 @@ impl Thread<'_> {
         // Addresses wrap around, so that a negative offset may be a huge one.
         let from = from.checked_add(offset).ok_or(Ends)?;
         let from = i128::from(from as i64);
-        if from < 0 || from.checked_add(size.into()).is_none_or(|end| end > bytes) {
+        let end = from.checked_add(size.into()).ok_or(Ends)?;
+        if from < 0 || end > bytes {
+            let beside = self.beside(&memory);
+            if -beside <= from && end <= bytes + beside {
+                return Err(Ends); // another variable may lie there
+            }
             return Ok(Some(Fault {
                 instruction: at,
                 memory: self.of.kernel.name_of(&memory),

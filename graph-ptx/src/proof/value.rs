@@ -36,7 +36,7 @@ impl Memory {
 }
 
 /// The variables of a kernel, then those of its module.
-fn variables<'m>(module: &'m Module, body: &'m Body) -> impl Iterator<Item = &'m Variable> {
+pub(super) fn variables<'m>(module: &'m Module, body: &'m Body) -> impl Iterator<Item = &'m Variable> {
     body.variables.iter().chain(&module.variables)
 }
 

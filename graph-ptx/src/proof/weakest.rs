@@ -124,9 +124,10 @@ fn bounding(machine: &mut Machine<'_>, obligation: &Obligation) -> Option<Vec<Co
                 residues.extend(bound.into_iter().flatten());
             }
         }
-        let texts = residues
-            .iter()
-            .filter_map(|residue| Some((cost(residue)?, written(machine, residue)?)));
+        let texts = residues.iter().filter_map(|residue| {
+            let cost = (asks_for_one_thread(machine, residue), cost(residue)?);
+            Some((cost, written(machine, residue)?))
+        });
         texts.min_by_key(|(cost, _)| *cost).map(|(_, condition)| condition)
     });
     conditions.collect()
@@ -189,6 +190,15 @@ fn cost(poly: &Poly) -> Option<(usize, u32, usize)> {
         degree += monomial.symbols().count();
     }
     Some((poly.terms().len(), digits, degree))
+}
+
+/// Whether a polynomial is at least 0 only in blocks of a single thread: the last condition that an author would write.
+fn asks_for_one_thread(machine: &Machine<'_>, poly: &Poly) -> bool {
+    let ([(Monomial::ONE, 1), (monomial, -1)] | [(monomial, -1), (Monomial::ONE, 1)]) = *poly.terms() else {
+        return false;
+    };
+    let mut symbols = monomial.symbols();
+    symbols.any(|symbol| matches!(term_of(machine, symbol), Some(Term::Block(_))))
 }
 
 /// The condition that a polynomial is at least 0.

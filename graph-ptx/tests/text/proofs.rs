@@ -297,6 +297,33 @@ fn contracts_that_are_told_admit_a_launch() {
     }
 }
 
+/// The kernel compares with its sign, so many threads would have negative numbers.
+#[test]
+fn contracts_ask_for_single_threads_last() {
+    let code = "setp.ge.s32 %p1, %r5, %r1; @%p1 bra END; mul.wide.s32 %rd9, %r5, 4; add.s64 %rd10, %rd1, %rd9; \
+                st.global.u32 [%rd10], 1;";
+    let told = weakest(&module(code), &kernel(Vec::new()), &Effort::FULL);
+    let texts: Vec<String> = told.into_iter().flatten().map(|condition| condition.text).collect();
+    assert_eq!(texts, ["grid.x <= 2097152", "threads <= data.len()"]);
+}
+
+/// Variables of shared memory lie side by side, and the emulator finds no fault between them.
+#[test]
+fn accesses_of_another_variable_refute_nothing() {
+    let verdict = |other: &str, offset: i32| {
+        let code = format!("{other} mov.u64 %rd9, tile; st.shared.u32 [%rd9+{offset}], 1;");
+        prove(&module(&code), &kernel(Vec::new()), &Effort::FULL)
+    };
+    for offset in [-4, 64] {
+        let alone = verdict("", offset);
+        assert!(matches!(alone, Verdict::Refuted(_)), "{alone:?}");
+        let beside = verdict(".shared .align 4 .b8 other[64];", offset);
+        assert!(matches!(beside, Verdict::Unknown(_)), "{beside:?}");
+    }
+    let far = verdict(".shared .align 4 .b8 other[64];", 256);
+    assert!(matches!(far, Verdict::Refuted(_)), "{far:?}");
+}
+
 #[test]
 fn launches_of_parts_of_clusters_refute_nothing() {
     let text = |cluster: &str| {
