@@ -32,7 +32,7 @@ pub(crate) struct Complaint<'l> {
     column: Option<usize>,
 }
 
-/// What a log says about code of the host.
+/// A complaint of a log about code of the host.
 pub(crate) fn complaints(log: &str) -> Vec<Complaint<'_>> {
     let lines: Vec<&str> = log.lines().collect();
     let read = |(index, line): (usize, &&'_ str)| -> Option<(usize, usize, usize, usize)> {
@@ -216,7 +216,7 @@ impl Sources {
         macros
     }
 
-    /// What to do about code of the host that could not be left out, or that a kernel calls.
+    /// The advice about code of the host that could not be left out, or that a kernel calls.
     pub(crate) fn help(&self, log: &str) -> String {
         let mut help = String::new();
         if let Some(complaint) = complaints(log).first() {
@@ -381,7 +381,7 @@ fn is_constant(tokens: &[Token], item: &Item) -> bool {
     head.is_some_and(|head| head.iter().any(is_constant))
 }
 
-/// What a call of a macro makes besides functions of the host, on one line; `None` if that is not clear.
+/// The text that a call of a macro makes besides functions of the host, on one line; `None` if that is not clear.
 fn kept_of_call(call: &[Token], macros: &mut Macros) -> Option<String> {
     let made = macros.expanded(call);
     let inside = items(&made, &Macros::default())?;

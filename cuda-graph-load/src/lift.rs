@@ -74,7 +74,7 @@ pub unsafe extern "C" fn cuda_graph_lift(
     })
 }
 
-/// What the last lift of this thread has found.
+/// The findings of the last lift of this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuda_graph_lift_text() -> *const c_char {
     TEXT.with(|text| text.borrow().as_ptr())

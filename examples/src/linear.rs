@@ -184,7 +184,7 @@ pub fn check(name: &str, losses: &[f32], expected: &[f32], tolerance: f32) -> Re
     Ok(())
 }
 
-/// What plain Rust learns.
+/// The weights and losses that plain Rust learns.
 #[derive(Clone, Debug)]
 pub struct Learnt {
     /// The loss of each step, over all samples.

@@ -25,7 +25,7 @@ use tokenizers::{Encoding, Tokenizer};
 
 /// Texts of a tiny and a large model, and logits after tokens of them, by `examples/pytorch/llama.py --reference`.
 const REFERENCE: &[u8] = include_bytes!("../../data/llama.safetensors");
-/// What the tiny model writes on after.
+/// The text after which the tiny model writes on.
 const PROMPT: &str = "Graph";
 /// The longest text of a model from a folder: the cache of keys and values is that long.
 const CONTEXT: usize = 4096;

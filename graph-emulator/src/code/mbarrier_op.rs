@@ -64,7 +64,7 @@ pub(crate) enum Phase {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AsyncStore {
     pub(crate) store: Transfer,
-    /// What tells the `mbarrier` of the bytes.
+    /// The operation that tells the `mbarrier` of the bytes.
     pub(crate) barrier: Mbarrier,
 }
 

@@ -71,7 +71,7 @@ impl Communicator {
     /// `CUDA_GRAPH_SECRET` is set, processes that have another one are refused. (What they tell each other is not
     /// encrypted.)
     ///
-    /// Which device is this rank's is for the program to say: `Device::cuda` of `LOCAL_RANK`. GPUs are on one machine,
+    /// The program says which device is this rank's: `Device::cuda` of `LOCAL_RANK`. GPUs are on one machine,
     /// and reach each other's memory by the driver's handles for other processes. The 32 MiB that each GPU gives to a
     /// communicator are freed when its process ends. Emulated devices meet over the network, wherever they are.
     ///

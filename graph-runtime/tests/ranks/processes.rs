@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const IS_RANK: &str = "CUDA_GRAPH_TEST_IS_RANK";
 /// The variable with the milliseconds for which ranks wait for each other.
 const TIMEOUT: &str = "CUDA_GRAPH_TEST_TIMEOUT";
-/// What a rank writes that has launched its graph.
+/// The line of a rank that has launched its graph.
 const READY: &str = "this rank launches";
 /// The variables of launchers, of which tests may run in.
 const OF_LAUNCHERS: [&str; 8] = [
@@ -45,7 +45,7 @@ impl Rank {
         (self.child.wait().unwrap().success(), written)
     }
 
-    /// What a process has written, which ends well.
+    /// The output of a process, which ends well.
     fn succeed(mut self) -> String {
         let (is_well, written) = self.end();
         assert!(is_well, "{written}");

@@ -1,4 +1,4 @@
-//! What a launcher of processes says in variables of the environment.
+//! The facts that a launcher of processes tells in variables of the environment.
 
 use crate::error::{Error, Result};
 
@@ -11,7 +11,7 @@ struct Launcher {
     /// The numbers of the processes, or of the machines, that tell whether all processes are on this machine: the first
     /// that is set.
     local: &'static [Local],
-    /// What tells this job from others, together.
+    /// The values that tell this job from others, together.
     job: &'static [&'static str],
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Launched {
 }
 
 impl Launched {
-    /// What the variables say that `get` gets.
+    /// Reads the variables that `get` gets.
     pub(super) fn of(get: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let get = |name: &str| get(name).filter(|value| !value.trim().is_empty());
         let mut launched = Self {

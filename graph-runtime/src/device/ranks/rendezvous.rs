@@ -29,7 +29,7 @@ const SILENCE: Duration = Duration::from_millis(500);
 /// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What the one who listens answers.
+/// The answers of the one who listens.
 const WELCOME: u64 = 0;
 const OTHER_JOB: u64 = 1;
 const OTHER_SIZE: u64 = 2;
@@ -63,7 +63,7 @@ struct Job<'a> {
     deadline: Instant,
 }
 
-/// What a rank says of itself.
+/// The facts that a rank tells of itself.
 #[derive(Clone, Copy)]
 struct Hello {
     rank: usize,
@@ -196,11 +196,13 @@ impl Job<'_> {
             if let Ok((stream, _)) = listener.accept() {
                 // Others who are slow, or silent, do not keep ranks from joining.
                 let (sender, key) = (sender.clone(), self.key());
-                thread::spawn(move || {
+                let hear = move || {
                     if let Ok(guest) = receive(stream, key) {
                         let _ = sender.send(guest);
                     }
-                });
+                };
+                // Without a thread, the connection is closed, and its rank tries again.
+                let _ = thread::Builder::new().spawn(hear);
                 continue;
             }
             let Ok(mut guest) = guests.recv_timeout(PAUSE) else {

@@ -1,5 +1,5 @@
-//! What a rank tells the ranks of other processes: all that happens to it in the meetings of a world, of which each
-//! process keeps a copy of its own.
+//! The messages of a rank to the ranks of other processes: all that happens to it in the meetings of a world, of which
+//! each process keeps a copy of its own.
 
 use super::peer::Peer;
 
