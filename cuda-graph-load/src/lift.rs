@@ -56,7 +56,9 @@ pub unsafe extern "C" fn cuda_graph_lift(
         // SAFETY: by the caller's promise.
         let result = unsafe { result.as_mut() }.ok_or("the result is NULL")?;
         // SAFETY: by the caller's promise.
-        let options = unsafe { options(list(memory, memories), list(ptx, modules)) }?;
+        let (memory, ptx) = (unsafe { list(memory, memories) }, unsafe { list(ptx, modules) });
+        // SAFETY: by the caller's promise.
+        let options = unsafe { options(memory, ptx) }?;
         let graph: CUgraph = graph.cast();
         if graph.is_null() {
             return Err("the graph is NULL".to_owned());
@@ -166,29 +168,19 @@ mod tests {
             bytes: 0,
         };
         let nothing = ptr::null_mut();
-        // SAFETY: the lists have as many elements as is said.
-        let codes = unsafe {
-            [
-                (
-                    cuda_graph_lift(nothing, ptr::null(), 0, ptr::null(), 0, 0, ptr::null_mut()),
-                    message(),
-                ),
-                (
-                    cuda_graph_lift(nothing, ptr::null(), 0, ptr::null(), 0, 0, &mut result),
-                    message(),
-                ),
-                (
-                    cuda_graph_lift(nothing, &unnamed, 1, ptr::null(), 0, 0, &mut result),
-                    message(),
-                ),
-                (
-                    cuda_graph_lift(nothing, ptr::null(), 0, &bad, 1, 0, &mut result),
-                    message(),
-                ),
-            ]
+        let lift = |memory: &[CudaGraphMemory], ptx: &[*const c_char], result: *mut CudaGraphLift| {
+            let (blocks, modules) = (memory.as_ptr(), ptx.as_ptr());
+            // SAFETY: the lists have as many elements as is said, and the texts end with zero bytes.
+            let code = unsafe { cuda_graph_lift(nothing, blocks, memory.len(), modules, ptx.len(), 0, result) };
+            assert_eq!(code, 1);
+            message()
         };
-        assert!(codes.iter().all(|(code, _)| *code == 1));
-        let messages = codes.map(|(_, message)| message);
+        let messages = [
+            lift(&[], &[], ptr::null_mut()),
+            lift(&[], &[], &mut result),
+            lift(&[unnamed], &[], &mut result),
+            lift(&[], &[bad], &mut result),
+        ];
         assert_eq!(
             messages[..3],
             ["the result is NULL", "the graph is NULL", "the name of memory is NULL"]

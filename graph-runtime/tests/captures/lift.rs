@@ -170,16 +170,12 @@ fn chain(graph: sys::CUgraph, nodes: &[sys::CUgraphNode]) {
 fn nodes(graph: sys::CUgraph) -> Vec<sys::CUgraphNode> {
     let mut count = 0;
     // SAFETY: without a list, the number alone is written.
-    assert_eq!(
-        unsafe { sys::cuGraphGetNodes(graph, ptr::null_mut(), &mut count) },
-        sys::CUresult::CUDA_SUCCESS
-    );
+    let code = unsafe { sys::cuGraphGetNodes(graph, ptr::null_mut(), &mut count) };
+    assert_eq!(code, sys::CUresult::CUDA_SUCCESS);
     let mut nodes = vec![ptr::null_mut(); count];
     // SAFETY: the list has room for all nodes.
-    assert_eq!(
-        unsafe { sys::cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count) },
-        sys::CUresult::CUDA_SUCCESS
-    );
+    let code = unsafe { sys::cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count) };
+    assert_eq!(code, sys::CUresult::CUDA_SUCCESS);
     nodes
 }
 
@@ -275,10 +271,8 @@ fn chains_that_one_stream_has_ordered_come_apart() -> Result<(), BoxError> {
     }
     let mut graph = ptr::null_mut();
     // SAFETY: the stream is being captured.
-    assert_eq!(
-        unsafe { sys::cuStreamEndCapture(stream.cu_stream(), &mut graph) },
-        sys::CUresult::CUDA_SUCCESS
-    );
+    let code = unsafe { sys::cuStreamEndCapture(stream.cu_stream(), &mut graph) };
+    assert_eq!(code, sys::CUresult::CUDA_SUCCESS);
     let before = time_of_a_launch(graph, stream.cu_stream());
     let mut options = LiftOptions::new().ptx(PTX)?;
     for (index, &address) in addresses.iter().enumerate() {
