@@ -39,10 +39,6 @@ pub(crate) struct Blueprint<'a> {
     /// The form of each resource that is an array; empty if there are none.
     pub(crate) arrays: &'a [Option<ArrayForm>],
     /// The part of the graph in the meetings of its ranks.
-    #[cfg_attr(
-        not(feature = "emulator"),
-        expect(dead_code, reason = "only the emulator's launches meet")
-    )]
     pub(crate) seats: &'a Arc<Seats>,
     /// Whether the user has changed the CUDA graph.
     pub(crate) changed: bool,
