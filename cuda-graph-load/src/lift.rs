@@ -2,7 +2,7 @@
 
 use crate::{Outcome, code, text};
 use graph_runtime::handles::CUgraph;
-use graph_runtime::{LiftOptions, Lifted, Verdict};
+use graph_runtime::{LiftOptions, Lifted, UnneededEdges, Verdict};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -65,8 +65,9 @@ pub unsafe extern "C" fn cuda_graph_lift(
         }
         // SAFETY: by the caller's promise.
         let lifted = unsafe { Lifted::from_raw(graph, &options) }.map_err(|error| error.to_string())?;
-        *result = summary(&lifted);
-        let text = CString::new(described(&lifted).replace('\0', " ")).unwrap_or_default();
+        let unneeded = lifted.plan().unneeded_edges();
+        *result = summary(&lifted, &unneeded);
+        let text = CString::new(described(&lifted, &unneeded).replace('\0', " ")).unwrap_or_default();
         TEXT.with(|last| last.replace(text));
         if keep_needed_edges != 0 {
             // SAFETY: by the caller's promise.
@@ -115,9 +116,8 @@ unsafe fn options(memory: &[CudaGraphMemory], ptx: &[*const c_char]) -> Outcome<
     Ok(options)
 }
 
-fn summary(lifted: &Lifted) -> CudaGraphLift {
+fn summary(lifted: &Lifted, unneeded: &UnneededEdges) -> CudaGraphLift {
     let plan = lifted.plan();
-    let unneeded = plan.unneeded_edges();
     let racing = lifted
         .findings()
         .iter()
@@ -137,9 +137,9 @@ fn summary(lifted: &Lifted) -> CudaGraphLift {
 }
 
 /// The findings, the edges that are not needed, and the reasons why nodes are not known, a line each.
-fn described(lifted: &Lifted) -> String {
+fn described(lifted: &Lifted, unneeded: &UnneededEdges) -> String {
     let mut lines: Vec<String> = lifted.findings().iter().map(ToString::to_string).collect();
-    lines.push(lifted.plan().unneeded_edges().to_string());
+    lines.push(unneeded.to_string());
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     lifted
         .unknown_nodes()

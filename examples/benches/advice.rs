@@ -1,4 +1,4 @@
-//! What `graph.advice()` is worth: graphs as they were written, the advice about them, and the same graphs after it was
+//! The worth of `graph.advice()`: graphs as they were written, the advice about them, and the same graphs after it was
 //! followed, with nothing else changed. Both compute the same.
 //!
 //! * `server`: the graph for one request.
@@ -7,12 +7,11 @@
 //!   and all their work is in one line.
 
 use examples::bench::Figure;
+use examples::digits::kernels::{back, hidden, learn, loss, schedule};
 use examples::digits::{B, CLASSES, HIDDEN, Layer1, Layer2, Layer3, Model, PIXELS, Train, digits};
 use examples::mlp::{Layer, linear};
 use examples::program::random;
-use graph_runtime::{
-    AnyGraph, Atomic, BoxError, Device, Graph, GraphBuilder, Launch, Mapped, Philox, cuda_graph, cuda_kernels,
-};
+use graph_runtime::{AnyGraph, BoxError, Device, Graph, GraphBuilder, Launch, Mapped, cuda_graph, cuda_kernels};
 
 const ROUNDS: usize = 20;
 const LAUNCHES: usize = 200;
@@ -40,42 +39,6 @@ unsafe extern "C" {
     #[link_name = "fetch"]
     #[requires(n <= from.len() && n <= to.len())]
     safe fn fetch_floats(from: &[Mapped<f32>], to: &mut [f32], n: u32);
-}
-
-// As in `examples::digits`.
-#[cuda_kernels("kernels/train_digits.ptx")]
-unsafe extern "C" {
-    #[requires(block.x == 256 && grid.y * 32 * inputs <= x.len() && (inputs + 1) * outputs <= layer.len())]
-    #[requires(inputs > 0 && outputs > 0 && rng.len() >= 1 && grid.y * 32 * outputs <= y.len())]
-    safe fn hidden(x: &[f32], layer: &[f32], rng: &[Philox], y: &mut [f32], inputs: u32, outputs: u32, keep: f32);
-    #[requires(block.x.is_multiple_of(32) && grid.x * block.x <= 32 * x.len() && layer.len() >= 11)]
-    #[requires(grid.x * block.x <= 32 * labels.len() && grid.x * block.x <= 32 * dy.len())]
-    safe fn loss(
-        x: &[[f32; 128]],
-        layer: &[[f32; 128]],
-        labels: &[u32],
-        dy: &mut [[f32; 10]],
-        loss: &Atomic<f32>,
-        rows: u32,
-    );
-    #[requires(block.x == 256 && grid.y * 32 * outputs <= dy.len() && outputs * inputs <= layer.len())]
-    #[requires(inputs > 0 && outputs > 0 && grid.y * 32 * inputs <= x.len() && grid.y * 32 * inputs <= dx.len())]
-    safe fn back(dy: &[f32], layer: &[f32], x: &[f32], dx: &mut [f32], inputs: u32, outputs: u32, keep: f32);
-    #[requires(threads == 1)]
-    safe fn schedule(step: &mut u32, rates: &mut [f32; 3], peak: f32, warm_up: u32, total: u32);
-    #[requires(block.x == 256 && rows * outputs <= dy.len() && rows * inputs <= x.len() && (inputs + 1) * outputs <= size)]
-    #[requires(0 < rows && rows <= 64 && inputs > 0 && outputs > 0 && size <= layer.len() && 2 * size <= moments.len())]
-    safe fn learn(
-        dy: &[f32],
-        x: &[f32],
-        rates: &[f32; 3],
-        layer: &mut [f32],
-        moments: &mut [f32],
-        rows: u32,
-        inputs: u32,
-        outputs: u32,
-        size: u32,
-    );
 }
 
 cuda_graph! {

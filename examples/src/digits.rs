@@ -15,6 +15,11 @@ pub use schedule::check_rates;
 use std::path::Path;
 pub use train::{B, Train, check_gradients};
 
+/// The kernels of a step of training.
+pub mod kernels {
+    pub use super::train::{back, hidden, learn, loss, schedule};
+}
+
 /// Pixels of an image.
 pub const PIXELS: usize = 64;
 /// Outputs of each hidden layer.

@@ -77,8 +77,7 @@ impl Macros {
             let token = match next {
                 Next::Token(token) => token,
                 Next::End(name) => {
-                    let place = hidden.iter().rposition(|hidden| *hidden == name);
-                    place.map(|place| hidden.remove(place));
+                    show_again(&mut hidden, &name);
                     continue;
                 }
             };
@@ -210,6 +209,12 @@ fn at(text: String, name: &Token) -> Token {
     }
 }
 
+/// Ends the text of a macro: the last one of its name that is hidden is not any more.
+fn show_again(hidden: &mut Vec<String>, name: &str) {
+    let place = hidden.iter().rposition(|hidden| hidden == name);
+    place.map(|place| hidden.remove(place));
+}
+
 /// Takes `( .. )`, split at commas that are in no parentheses. `None`, with nothing taken, if there is none.
 fn arguments(rest: &mut Vec<Next>, hidden: &mut Vec<String>) -> Option<Vec<Vec<Token>>> {
     let opening = rest.iter().rev().find_map(|next| match next {
@@ -223,8 +228,7 @@ fn arguments(rest: &mut Vec<Next>, hidden: &mut Vec<String>) -> Option<Vec<Vec<T
         let token = match next {
             Next::Token(token) => token,
             Next::End(name) => {
-                let place = hidden.iter().rposition(|hidden| *hidden == name);
-                place.map(|place| hidden.remove(place));
+                show_again(hidden, &name);
                 continue;
             }
         };

@@ -113,7 +113,7 @@ struct Buckets {
 }
 
 impl Buckets {
-    /// So many buckets of a layer.
+    /// Divides a layer into buckets, `count` of them.
     fn of(s: Sizes, count: usize) -> Self {
         let outputs = s.outputs / count;
         // A column of the grid has 72 outputs at most. Without clusters, it has less to do the more columns there are.
@@ -219,28 +219,20 @@ fn compare_linear() -> Result<(), BoxError> {
     let expected = [joint.w, joint.bias].concat();
     for (name, exact, tolerance) in [("f32", true, 1e-3), ("tf32", false, 2e-2)] {
         let parallel = on_ranks(ranks, |device, world| train_linear(device, world, exact, steps))?;
+        let weights = &parallel[0].weights;
+        let compare_weights = || close(&format!("{name}: weights"), weights, &expected, tolerance * 1e-1);
         if parallel.len() < ranks {
             // The other ranks are other processes.
-            close(
-                &format!("{name}: weights"),
-                &parallel[0].weights,
-                &expected,
-                tolerance * 1e-1,
-            )?;
+            compare_weights()?;
             println!("check:   {name}: the weights of {ranks} processes are as in plain Rust");
             continue;
         }
         let all = |step| parallel.iter().map(|learnt| learnt.losses[step]).sum();
         let losses: Vec<f32> = (0..steps).map(all).collect();
         layer::check(&format!("{name}, {ranks} ranks"), &losses, &joint.losses, tolerance)?;
-        close(
-            &format!("{name}: weights"),
-            &parallel[0].weights,
-            &expected,
-            tolerance * 1e-1,
-        )?;
+        compare_weights()?;
         for (rank, learnt) in parallel.iter().enumerate() {
-            if learnt.weights != parallel[0].weights {
+            if learnt.weights != *weights {
                 return Err(format!("{name}: rank {rank} has other weights than rank 0").into());
             }
         }

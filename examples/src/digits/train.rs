@@ -35,11 +35,11 @@ unsafe extern "C" {
     /// `y = relu(x w^T + b)`, then dropout; a block for each 32 rows and 32 outputs
     #[requires(block.x == 256 && grid.y * 32 * inputs <= x.len() && (inputs + 1) * outputs <= layer.len())]
     #[requires(inputs > 0 && outputs > 0 && rng.len() >= 1 && grid.y * 32 * outputs <= y.len())]
-    safe fn hidden(x: &[f32], layer: &[f32], rng: &[Philox], y: &mut [f32], inputs: u32, outputs: u32, keep: f32);
+    pub safe fn hidden(x: &[f32], layer: &[f32], rng: &[Philox], y: &mut [f32], inputs: u32, outputs: u32, keep: f32);
     /// The last layer, the gradient of the loss by its outputs, and the sum of the losses; a warp for each row
     #[requires(block.x.is_multiple_of(32) && grid.x * block.x <= 32 * x.len() && layer.len() >= 11)]
     #[requires(grid.x * block.x <= 32 * labels.len() && grid.x * block.x <= 32 * dy.len())]
-    safe fn loss(
+    pub safe fn loss(
         x: &[[f32; 128]],
         layer: &[[f32; 128]],
         labels: &[u32],
@@ -50,14 +50,14 @@ unsafe extern "C" {
     /// The gradient by `x`, the outputs of a layer with ReLU and dropout, from `dy`, that by the next layer's outputs
     #[requires(block.x == 256 && grid.y * 32 * outputs <= dy.len() && outputs * inputs <= layer.len())]
     #[requires(inputs > 0 && outputs > 0 && grid.y * 32 * inputs <= x.len() && grid.y * 32 * inputs <= dx.len())]
-    safe fn back(dy: &[f32], layer: &[f32], x: &[f32], dx: &mut [f32], inputs: u32, outputs: u32, keep: f32);
+    pub safe fn back(dy: &[f32], layer: &[f32], x: &[f32], dx: &mut [f32], inputs: u32, outputs: u32, keep: f32);
     /// Counts the step, and writes the rate and the factors of Adam's moments; one thread
     #[requires(threads == 1)]
-    safe fn schedule(step: &mut u32, rates: &mut [f32; 3], peak: f32, warm_up: u32, total: u32);
+    pub safe fn schedule(step: &mut u32, rates: &mut [f32; 3], peak: f32, warm_up: u32, total: u32);
     /// A step of Adam; a block for each 32 outputs and 32 inputs
     #[requires(block.x == 256 && rows * outputs <= dy.len() && rows * inputs <= x.len() && (inputs + 1) * outputs <= size)]
     #[requires(0 < rows && rows <= 64 && inputs > 0 && outputs > 0 && size <= layer.len() && 2 * size <= moments.len())]
-    safe fn learn(
+    pub safe fn learn(
         dy: &[f32],
         x: &[f32],
         rates: &[f32; 3],

@@ -340,7 +340,7 @@ fn captures_at_any_time_break_nothing() -> Result<()> {
         return beside_captures(&device, &part);
     }
     assert!(!is_child());
-    // What this process allocates for the others would count as memory that another test leaks.
+    // The memory that this process allocates for the others would count as leaked by another test.
     let _turn = turn();
     let mut crashes = Vec::new();
     for part in BARE.into_iter().chain([APART, SAME]) {

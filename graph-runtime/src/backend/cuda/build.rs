@@ -130,18 +130,38 @@ impl CudaExecutable {
         Ok(built)
     }
 
-    /// Chooses the forms of bodies and of copies from the host, and loads all kernels, with the predicated copies that
-    /// these need.
+    /// Chooses the forms of bodies and of copies from the host, and loads all kernels.
     fn load_kernels(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let Blueprint { draft, program, .. } = blueprint;
-        let mut refused = Refused::new();
-        if blueprint.debug.is_some() {
-            return self
-                .kernels
-                .load(draft, program, blueprint.variables, &BTreeSet::new(), &mut refused);
+        let is_plain = blueprint.debug.is_some() || !program.others().any(|(_, op)| op.conditional().is_some());
+        if is_plain {
+            let (variables, mut refused) = (blueprint.variables, Refused::new());
+            self.kernels
+                .load(draft, program, variables, &BTreeSet::new(), &mut refused)?;
         }
+        if blueprint.debug.is_some() {
+            return Ok(());
+        }
+        let prices = Prices::of(self.cuda.capability().at(|| Site::graph(&draft.name))?);
+        let mut forms = match is_plain {
+            true => Forms::default(),
+            false => self.load_copies(blueprint, prices)?,
+        };
+        for (node, form) in uploads::choose(blueprint, prices) {
+            if form.kernel {
+                forms.add_kernel(node);
+            }
+            self.upload_forms.push(form);
+        }
+        self.adder.forms = forms;
+        Ok(())
+    }
+
+    /// Chooses the forms of bodies, and loads all kernels, with the copies that predicated bodies need.
+    fn load_copies(&mut self, blueprint: &Blueprint<'_>, prices: &Prices) -> Result<Forms> {
+        let Blueprint { draft, program, .. } = blueprint;
         let graph = || Site::graph(&draft.name);
-        let prices = Prices::of(self.cuda.capability().at(graph)?);
+        let mut refused = Refused::new();
         let mut forms = Forms::choose(blueprint, &refused, prices);
         let copies = forms.members().flat_map(|(node, guards)| {
             let kernel = program.ops[node].kernel();
@@ -173,14 +193,7 @@ impl CudaExecutable {
             self.adder.copies = copies.address();
             self.user_objects.condition_copies = Some(copies);
         }
-        for (node, form) in uploads::choose(blueprint, prices) {
-            if form.kernel {
-                forms.add_kernel(node);
-            }
-            self.upload_forms.push(form);
-        }
-        self.adder.forms = forms;
-        Ok(())
+        Ok(forms)
     }
 
     /// The reason why the predicated copies of a kernel cannot be launched as the kernel is, if there are copies. The

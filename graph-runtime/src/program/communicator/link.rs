@@ -3,7 +3,7 @@
 //! Events of a rank arrive in the order in which they were put into the queue, under the lock of its world. They are
 //! sent without that lock: a rank that waits until another one takes them still takes those of others.
 
-use super::event::Event;
+use super::rank_event::RankEvent;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -23,7 +23,7 @@ impl Link {
     pub(crate) fn new(
         connections: Vec<(usize, TcpStream)>,
         timeout: Duration,
-        take: impl Fn(usize, Option<Event>) + Clone + Send + 'static,
+        take: impl Fn(usize, Option<RankEvent>) + Clone + Send + 'static,
     ) -> io::Result<Self> {
         let mut streams = Vec::new();
         for (rank, stream) in connections {
@@ -48,7 +48,7 @@ impl Link {
     }
 
     /// Puts an event into the queue.
-    pub(crate) fn put(&self, event: &Event) {
+    pub(crate) fn put(&self, event: &RankEvent) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.push_back(event.encode());
     }
@@ -82,12 +82,12 @@ impl Drop for Link {
 }
 
 /// The next event; `None` if the other process has ended or sends something else.
-fn receive(stream: &mut TcpStream) -> Option<Event> {
+fn receive(stream: &mut TcpStream) -> Option<RankEvent> {
     let mut len = [0; 8];
     stream.read_exact(&mut len).ok()?;
     let len = u64::from_le_bytes(len);
     // Memory grows with what comes, not with what is announced.
     let mut bytes = Vec::new();
     stream.take(len).read_to_end(&mut bytes).ok()?;
-    Event::decode(&bytes)
+    RankEvent::decode(&bytes)
 }

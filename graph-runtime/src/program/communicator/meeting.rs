@@ -12,9 +12,9 @@
 //! launch that waits keeps its rank from coming anywhere else. That makes it certain that ranks that wait for each
 //! other in a circle wait for ever.
 
-use super::event::{Event, Key, Seated};
 use super::link::Link;
 use super::peer::Peer;
+use super::rank_event::{Key, RankEvent, Seated};
 use super::station::{Reason, Report, Station};
 use super::{Given, Member};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -162,7 +162,7 @@ impl World {
     }
 
     /// Tells the other processes of an event, once [`World::flush`] is called. The state is locked.
-    fn tell(&self, event: impl FnOnce() -> Event) {
+    fn tell(&self, event: impl FnOnce() -> RankEvent) {
         if let Some(link) = self.link.get() {
             link.put(&event());
         }
@@ -176,10 +176,10 @@ impl World {
     }
 
     /// Does what a rank of another process tells; `None` if that has ended.
-    fn apply(&self, from: usize, event: Option<Event>) {
+    fn apply(&self, from: usize, event: Option<RankEvent>) {
         let mut state = self.lock();
         match event {
-            Some(Event::Come {
+            Some(RankEvent::Come {
                 seat,
                 members,
                 key,
@@ -193,14 +193,14 @@ impl World {
                     state.break_circles();
                 }
             }
-            Some(Event::Leave { seat, has_panicked }) => {
+            Some(RankEvent::Leave { seat, has_panicked }) => {
                 state.leave(&seat, if has_panicked { PANICKED } else { DROPPED });
             }
-            Some(Event::DropGraph { seat, graph }) => {
+            Some(RankEvent::DropGraph { seat, graph }) => {
                 let group = state.groups.entry(seat.group).or_default();
                 group.dropped.insert((graph, seat.rank));
             }
-            Some(Event::Fail { seat, peer }) => state.break_group(seat.group, &peer),
+            Some(RankEvent::Fail { seat, peer }) => state.break_group(seat.group, &peer),
             None => state.end(from),
         }
         drop(state);
@@ -269,7 +269,7 @@ impl World {
             ),
         };
         state.break_group(group, &peer);
-        self.tell(|| Event::Fail {
+        self.tell(|| RankEvent::Fail {
             seat: Seated { group, rank: missing },
             peer: peer.clone(),
         });
@@ -300,7 +300,7 @@ impl World {
                 || (left == Some(Duration::ZERO)).then(|| late(&meeting.missing(), &meeting.what, self.timeout));
             if let Some(peer) = state.hindrance(member, key, &meeting).or_else(is_late) {
                 state.break_group(member.group, &peer);
-                self.tell(|| Event::Fail {
+                self.tell(|| RankEvent::Fail {
                     seat: member.seated(),
                     peer: peer.clone(),
                 });
@@ -334,7 +334,7 @@ impl World {
         if meeting.result.get().is_some() {
             self.changed.notify_all();
         }
-        self.tell(|| Event::Come {
+        self.tell(|| RankEvent::Come {
             seat: member.seated(),
             members: member.members.to_vec(),
             key,
@@ -356,7 +356,7 @@ impl World {
     }
 
     /// Changes the state, and tells the other processes of the event.
-    fn change(&self, event: impl FnOnce() -> Event, change: impl FnOnce(&mut State)) {
+    fn change(&self, event: impl FnOnce() -> RankEvent, change: impl FnOnce(&mut State)) {
         let mut state = self.lock();
         change(&mut state);
         self.tell(event);
@@ -370,7 +370,7 @@ impl World {
         let has_panicked = std::thread::panicking();
         let reason = if has_panicked { PANICKED } else { DROPPED };
         let seat_again = seat.clone();
-        let event = || Event::Leave {
+        let event = || RankEvent::Leave {
             seat: seat_again,
             has_panicked,
         };
@@ -380,7 +380,7 @@ impl World {
     /// Notes that a rank has dropped a graph.
     pub(super) fn drop_graph(&self, seat: Seated, graph: u64) {
         let Seated { group, rank } = seat;
-        let event = || Event::DropGraph { seat, graph };
+        let event = || RankEvent::DropGraph { seat, graph };
         self.change(event, |state| {
             if let Some(group) = state.groups.get_mut(&group) {
                 group.dropped.insert((graph, rank));
@@ -390,7 +390,7 @@ impl World {
 
     /// Ends all meetings of a group, now and later, because of a rank.
     pub(super) fn fail(&self, group: u64, peer: &Peer) {
-        let event = || Event::Fail {
+        let event = || RankEvent::Fail {
             seat: Seated { group, rank: peer.rank },
             peer: peer.clone(),
         };

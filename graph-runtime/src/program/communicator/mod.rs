@@ -10,15 +10,15 @@ pub(crate) mod seat;
 pub(crate) mod call;
 pub(crate) mod meeting;
 mod link;
-pub(crate) mod event;
+pub(crate) mod rank_event;
 pub(crate) mod station;
 pub(crate) mod number;
 pub(crate) mod peer;
 
 use crate::error::{Error, Result, Site};
-use event::{Key, Seated};
 use meeting::World;
 use peer::Peer;
+use rank_event::{Key, Seated};
 use station::{RankDevice, Station};
 use std::fmt;
 use std::net::TcpStream;

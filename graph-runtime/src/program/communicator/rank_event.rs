@@ -20,7 +20,7 @@ pub(crate) struct Seated {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Event {
+pub(crate) enum RankEvent {
     /// The rank has come to a meeting, and gives bytes. The members are the ranks of the group, as ranks of the world.
     Come {
         seat: Seated,
@@ -37,7 +37,7 @@ pub(crate) enum Event {
     Fail { seat: Seated, peer: Peer },
 }
 
-impl Event {
+impl RankEvent {
     /// The event as bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let (tag, seat) = match self {
@@ -154,9 +154,9 @@ fn text(bytes: &mut &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn events() -> Vec<Event> {
+    fn events() -> Vec<RankEvent> {
         let seat = || Seated { group: 7, rank: 2 };
-        let come = |key| Event::Come {
+        let come = |key| RankEvent::Come {
             seat: seat(),
             members: vec![0, 3, 4],
             key,
@@ -166,12 +166,12 @@ mod tests {
         vec![
             come(Key::Host(5)),
             come(Key::Node { graph: 1, node: 9 }),
-            Event::Leave {
+            RankEvent::Leave {
                 seat: seat(),
                 has_panicked: true,
             },
-            Event::DropGraph { seat: seat(), graph: 3 },
-            Event::Fail {
+            RankEvent::DropGraph { seat: seat(), graph: 3 },
+            RankEvent::Fail {
                 seat: seat(),
                 peer: Peer::new(1, "rank 1 is late"),
             },
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn events_come_back() {
         for event in events() {
-            assert_eq!(Event::decode(&event.encode()), Some(event));
+            assert_eq!(RankEvent::decode(&event.encode()), Some(event));
         }
     }
 
@@ -189,14 +189,14 @@ mod tests {
     fn other_bytes_are_no_events() {
         for event in events() {
             let bytes = event.encode();
-            (0..bytes.len()).for_each(|len| assert_eq!(Event::decode(&bytes[..len]), None, "{event:?}"));
-            assert_eq!(Event::decode(&[&bytes[..], &[0]].concat()), None);
+            (0..bytes.len()).for_each(|len| assert_eq!(RankEvent::decode(&bytes[..len]), None, "{event:?}"));
+            assert_eq!(RankEvent::decode(&[&bytes[..], &[0]].concat()), None);
         }
         // A number of members that no bytes follow takes no memory.
         let huge: Vec<u8> = [0, 1, 2, 3, 4, u64::MAX]
             .iter()
             .flat_map(|number: &u64| number.to_le_bytes())
             .collect();
-        assert_eq!(Event::decode(&huge), None);
+        assert_eq!(RankEvent::decode(&huge), None);
     }
 }
