@@ -1,6 +1,6 @@
 //! The CPU emulator: a launch runs all nodes, in an order that the graph allows.
 
-mod collective;
+mod rank_bytes;
 mod run;
 mod touch;
 mod copy;

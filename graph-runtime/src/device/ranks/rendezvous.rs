@@ -5,23 +5,24 @@
 //! all listen. Then each rank connects to those before it. So there is a connection between each two.
 //!
 //! On each connection, the one who listens speaks first, so that a rank which meets another program's port goes on to
-//! the next. Both sides prove that they are of one job and know its secret, by hashes with a key (`SipHash`) of numbers
-//! that the other side has chosen: whoever does not know the secret neither joins, nor keeps others from joining.
+//! the next. Both sides prove that they are of one job (`greeting.rs`): whoever does not know the secret neither joins,
+//! nor keeps others from joining (`guests.rs`).
+
+mod guests;
+mod greeting;
 
 use super::launcher::Launched;
 use crate::error::{Error, Result, Site};
 use crate::program::communicator::peer::Peer;
+use greeting::{Hello, Key, MAGIC, numbers, random, read};
+use guests::Guests;
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The first number on each connection.
-const MAGIC: u64 = u64::from_le_bytes(*b"cugraph1");
 /// The number of ports at which rank 0 may listen.
 const PORTS: u16 = 16;
 /// The time for which a program on a port may be silent, before a rank tries the next port.
@@ -61,24 +62,6 @@ struct Job<'a> {
     number: u64,
     timeout: Duration,
     deadline: Instant,
-}
-
-/// The facts that a rank tells of itself.
-#[derive(Clone, Copy)]
-struct Hello {
-    rank: usize,
-    size: usize,
-    /// The port at which it listens.
-    port: u16,
-}
-
-/// A rank that has connected to this one.
-struct Guest {
-    hello: Hello,
-    stream: TcpStream,
-    /// The numbers that both sides have chosen.
-    numbers: [u64; 2],
-    is_known: bool,
 }
 
 /// The reason why there is no connection yet.
@@ -189,23 +172,18 @@ impl Job<'_> {
     ) -> Result<(Vec<Connection>, Vec<usize>)> {
         let mut missing: BTreeSet<usize> = ranks.collect();
         let mut streams = Vec::new();
-        let (sender, guests) = mpsc::channel();
+        let mut guests = Guests::new(self.key(), self.launched.size);
         let set = listener.set_nonblocking(true);
         set.or_else(|error| failed(format!("the port cannot be waited for: {error}")))?;
         while !missing.is_empty() && Instant::now() < self.deadline {
-            if let Ok((stream, _)) = listener.accept() {
-                // Others who are slow, or silent, do not keep ranks from joining.
-                let (sender, key) = (sender.clone(), self.key());
-                let hear = move || {
-                    if let Ok(guest) = receive(stream, key) {
-                        let _ = sender.send(guest);
-                    }
-                };
-                // Without a thread, the connection is closed, and its rank tries again.
-                let _ = thread::Builder::new().spawn(hear);
-                continue;
-            }
-            let Ok(mut guest) = guests.recv_timeout(PAUSE) else {
+            let patience = match listener.accept() {
+                Ok((stream, _)) => {
+                    guests.hear(stream);
+                    Duration::ZERO
+                }
+                Err(_) => PAUSE,
+            };
+            let Some(mut guest) = guests.next(patience) else {
                 continue;
             };
             let hello = guest.hello;
@@ -330,18 +308,7 @@ impl Job<'_> {
 
     /// The failure that ranks have not come; `None` if all have.
     fn absent(&self, missing: &[usize], place: &str) -> Option<Peer> {
-        let first = *missing.first()?;
-        let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
-        let (ranks, have) = if missing.len() == 1 {
-            ("rank", "has")
-        } else {
-            ("ranks", "have")
-        };
-        let (names, timeout) = (names.join(", "), self.timeout);
-        Some(Peer::new(
-            first,
-            format!("{ranks} {names} {have} not come to {place} within {timeout:?}"),
-        ))
+        (!missing.is_empty()).then(|| Peer::late(missing, place, self.timeout))
     }
 
     /// The time that is left; more than none, which sockets do not take.
@@ -352,73 +319,8 @@ impl Job<'_> {
 
     fn key(&self) -> Key {
         let Launched { secret, job, .. } = self.launched;
-        let half = |number: u64| Key([number, !number]).hash_all(secret.as_bytes(), &[]);
-        let key = Key([half(1), half(2)]);
-        let number = self.number;
-        Key([1, 2].map(|half| key.hash_all(job.as_bytes(), &[number, half])))
+        Key::of(secret, job, self.number)
     }
-}
-
-/// The key of a job.
-#[derive(Clone, Copy)]
-struct Key([u64; 2]);
-
-impl Key {
-    fn hash(self, numbers: &[u64]) -> u64 {
-        self.hash_all(&[], numbers)
-    }
-
-    #[expect(
-        deprecated,
-        reason = "the algorithm is this one in all versions of the standard library"
-    )]
-    fn hash_all(self, text: &[u8], all: &[u64]) -> u64 {
-        let mut hasher = std::hash::SipHasher::new_with_keys(self.0[0], self.0[1]);
-        hasher.write(text);
-        hasher.write(&numbers(all));
-        hasher.finish()
-    }
-}
-
-/// Greets a rank that has connected, and hears who it is.
-fn receive(mut stream: TcpStream, key: Key) -> io::Result<Guest> {
-    stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-    stream.set_write_timeout(Some(Duration::from_secs(5)))?;
-    let own = random();
-    stream.write_all(&numbers(&[MAGIC, own]))?;
-    let [magic, other, rank, size, port, proof] = read(&mut stream)?;
-    let port_number = u16::try_from(port).unwrap_or_default();
-    let expected = key.hash(&[own, other, rank, size, port]);
-    Ok(Guest {
-        hello: Hello {
-            rank: rank as usize,
-            size: size as usize,
-            port: port_number,
-        },
-        stream,
-        numbers: [own, other],
-        is_known: magic == MAGIC && proof == expected,
-    })
-}
-
-/// A number that nobody can guess.
-fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
-}
-
-fn numbers(all: &[u64]) -> Vec<u8> {
-    all.iter().flat_map(|number| number.to_le_bytes()).collect()
-}
-
-fn read<const N: usize>(stream: &mut TcpStream) -> io::Result<[u64; N]> {
-    let mut numbers = [0; N];
-    for number in &mut numbers {
-        let mut bytes = [0; 8];
-        stream.read_exact(&mut bytes)?;
-        *number = u64::from_le_bytes(bytes);
-    }
-    Ok(numbers)
 }
 
 fn failed<T>(message: String) -> Result<T> {

@@ -2,9 +2,9 @@
 //! collectives together. Ranks are threads of one process, or processes. On the emulator, they meet in collectives; on
 //! GPUs, their kernels do.
 //!
-//! `meeting.rs` has the meetings, and the reasons why one may fail; `event.rs` and `link.rs` tell other processes of
-//! them; `seat.rs` the part that a built graph takes in them; `station.rs` the memory by which kernels meet;
-//! `number.rs` the arithmetic; `call.rs` a collective of a graph as data.
+//! `meeting.rs` has the meetings, `meeting/state.rs` what a world knows of them, and `peer.rs` the reasons why one may
+//! fail; `rank_event.rs` and `link.rs` tell other processes of them; `seat.rs` has the part that a built graph takes in
+//! them; `station.rs` the memory by which kernels meet; `number.rs` the arithmetic; `call.rs` a collective as data.
 
 pub(crate) mod seat;
 pub(crate) mod call;

@@ -1,8 +1,8 @@
 //! The part of a built graph in the meetings of its communicators: its ranks compare their plans when they build it,
 //! and its launches take turns with those of other graphs.
 
-use super::meeting::{World, place};
-use super::peer::Peer;
+use super::meeting::World;
+use super::peer::{Peer, place};
 use super::rank_event::Key;
 use super::{Communicator, Given, Member};
 use crate::program::communicator::call::{CollectiveCall, Move};
