@@ -12,7 +12,7 @@ use crate::memory::{Block, Hold, Kind, copy};
 use crate::module::{Attributes, COOPERATIVE, Launch, cluster, is_set};
 use crate::settings::{SETTINGS, random};
 use crate::state::{IN_FUNCTION, state};
-use crate::work::{Call, Conditional, Conditions, Copy, Fill, IF, WHILE, Work};
+use crate::work::{Batch, Call, Conditional, Conditions, Copy, Fill, IF, WHILE, Work};
 use graph_emulator::{Access, Buffer, Extent, Fault, FaultKind, Launch as EmulatorLaunch, Options, Surface, Texture};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,6 +56,7 @@ impl Work {
             }
             // The launch has waited for the work that the event of a node stands for.
             Work::Wait(_) | Work::Empty | Work::Child(_) | Work::Conditional(_) => Ok(()),
+            Work::Batch(batch) => batch.run(),
             Work::Allocate(block) => {
                 state().blocks.insert(Block::clone(block));
                 Ok(())
@@ -231,6 +232,69 @@ impl Copy {
             Ok((from, to)) => copy(&from, &to, self.sides()),
             Err(failure) => fail(ILLEGAL_ADDRESS, failure.text),
         }
+    }
+}
+
+impl Batch {
+    /// Does the operations one after the other. A word that is waited for may be written by another stream.
+    fn run(&self) -> Done {
+        let begin = Instant::now();
+        for &[operation, address, value, flags, ..] in &*self.operations {
+            let bytes = if matches!(operation as u32, 1 | 2) { 4 } else { 8 };
+            match operation as u32 {
+                1 | 4 => {
+                    while !is_reached(read_word(address, bytes)?, value, bytes, flags as u32 & 3) {
+                        if SETTINGS.time_limit.is_some_and(|limit| begin.elapsed() > limit) {
+                            return fail(LAUNCH_TIMEOUT, format!("nobody writes the word at {address:#x}"));
+                        }
+                        std::thread::sleep(std::time::Duration::from_micros(50));
+                    }
+                }
+                2 | 5 => {
+                    for part in 0..bytes as u64 / 4 {
+                        Fill::row(address + 4 * part, (value >> (32 * part)) as u32, 4, 1).run()?;
+                    }
+                }
+                3 | 6 => {} // barriers: everything is seen at once
+                other => {
+                    return fail(
+                        NOT_SUPPORTED,
+                        format!("the memory operation {other} is not supported here"),
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a word of device memory.
+fn read_word(address: u64, bytes: usize) -> Done<u64> {
+    let mut word = 0_u64;
+    let to = (&raw mut word).expose_provenance();
+    Copy::of_bytes(to, true, address as usize, false, bytes).run()?;
+    Ok(word)
+}
+
+/// Whether a word has the value that a wait with these flags is for: at least the value, the value itself, any of its
+/// bits, or a bit that is in neither.
+fn is_reached(word: u64, value: u64, bytes: usize, flags: u32) -> bool {
+    let (word, value) = if bytes == 4 {
+        (word as u32 as u64, value as u32 as u64)
+    } else {
+        (word, value)
+    };
+    let difference = if bytes == 4 {
+        i64::from((word as u32).wrapping_sub(value as u32) as i32)
+    } else {
+        word.wrapping_sub(value) as i64
+    };
+    let all = if bytes == 4 { u64::from(u32::MAX) } else { u64::MAX };
+    match flags {
+        0 => difference >= 0,
+        1 => word == value,
+        2 => word & value != 0,
+        _ => !(word | value) & all != 0,
     }
 }
 

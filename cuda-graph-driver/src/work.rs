@@ -57,6 +57,17 @@ pub(crate) struct Conditional {
     pub(crate) bodies: Arc<[Handle]>,
 }
 
+/// `CUstreamBatchMemOpParams`, as words: the number of the operation, the address, the value, and the flags.
+pub(crate) type Operation = [u64; 6];
+
+/// A batch of memory operations.
+#[derive(Clone)]
+pub(crate) struct Batch {
+    pub(crate) operations: Arc<[Operation]>,
+    pub(crate) flags: u32,
+    pub(crate) context: Handle,
+}
+
 #[derive(Clone)]
 pub(crate) enum Work {
     Kernel(Launch),
@@ -72,6 +83,7 @@ pub(crate) enum Work {
     /// Memory that belongs to the graph.
     Allocate(Arc<Block>),
     Free(u64),
+    Batch(Batch),
 }
 
 /// The values of conditional handles in an executable graph.
@@ -91,6 +103,7 @@ impl Work {
             Work::Record(_) => 7,
             Work::Allocate(_) => 10,
             Work::Free(_) => 11,
+            Work::Batch(_) => 12,
             Work::Conditional(_) => 13,
         }
     }
@@ -108,6 +121,7 @@ impl Work {
             Work::Record(_) => "record of an event",
             Work::Allocate(_) => "allocation",
             Work::Free(_) => "free",
+            Work::Batch(_) => "batch of memory operations",
             Work::Conditional(conditional) => match conditional.kind {
                 IF => "if",
                 WHILE => "while",

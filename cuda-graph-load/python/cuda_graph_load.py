@@ -35,6 +35,7 @@ def _load():
         "write": ([pointer, text, pointer, size], ctypes.c_int),
         "close": ([pointer], None),
         "lift": ([pointer, pointer, size, pointer, size, ctypes.c_int, pointer], ctypes.c_int),
+        "lift_build": ([ctypes.c_int, pointer], ctypes.c_int),
         "lift_text": ([], text),
         "error": ([], text),
     }
@@ -75,7 +76,20 @@ class Lift(ctypes.Structure):
 
     _names = "nodes known_nodes edges unneeded_edges levels needed_levels pairs_apart racing cannot_tell"
     _fields_ = [(name, ctypes.c_size_t) for name in _names.split()]
+    _last = None
     text = ""
+
+    def build(self, needed_edges=False):
+        """Makes another CUDA graph of this thread's last lift, which computes the same, and returns its handle: with
+        the edges that were read, or only those that conflicts need. The caller instantiates and destroys it.
+        """
+        if Lift._last is not self:
+            raise GraphError("another graph has been read since")
+        built = ctypes.c_void_p()
+        library = Graph.library()
+        if library.cuda_graph_lift_build(needed_edges, ctypes.byref(built)) != 0:
+            raise GraphError(library.cuda_graph_error().decode())
+        return built.value
 
 
 def lift(raw, memory=None, ptx=(), keep_needed_edges=False):
@@ -99,6 +113,7 @@ def lift(raw, memory=None, ptx=(), keep_needed_edges=False):
     if code != 0:
         raise GraphError(library.cuda_graph_error().decode())
     result.text = library.cuda_graph_lift_text().decode()
+    Lift._last = result
     return result
 
 

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::slice;
 
-pub use lift::{CudaGraphLift, CudaGraphMemory, cuda_graph_lift, cuda_graph_lift_text};
+pub use lift::{CudaGraphLift, CudaGraphMemory, cuda_graph_lift, cuda_graph_lift_build, cuda_graph_lift_text};
 
 thread_local! {
     static ERROR: RefCell<CString> = RefCell::default();

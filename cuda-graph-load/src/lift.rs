@@ -11,6 +11,8 @@ use std::slice;
 thread_local! {
     /// The text of the last lift.
     static TEXT: RefCell<CString> = RefCell::default();
+    /// The last lift, if it has succeeded.
+    static LAST: RefCell<Option<Lifted>> = const { RefCell::new(None) };
 }
 
 /// `CudaGraphMemory` of the header.
@@ -59,6 +61,7 @@ pub unsafe extern "C" fn cuda_graph_lift(
         let (memory, ptx) = (unsafe { list(memory, memories) }, unsafe { list(ptx, modules) });
         // SAFETY: by the caller's promise.
         let options = unsafe { options(memory, ptx) }?;
+        LAST.take();
         let graph: CUgraph = graph.cast();
         if graph.is_null() {
             return Err("the graph is NULL".to_owned());
@@ -73,7 +76,33 @@ pub unsafe extern "C" fn cuda_graph_lift(
             // SAFETY: by the caller's promise.
             unsafe { lifted.keep_needed_edges(graph) }.map_err(|error| error.to_string())?;
         }
+        LAST.set(Some(lifted));
         Ok(())
+    })
+}
+
+/// Makes another graph of the last lift of this thread.
+///
+/// # Safety
+///
+/// As the header says of `cuda_graph_lift_build`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuda_graph_lift_build(needed_edges: c_int, built: *mut *mut c_void) -> c_int {
+    code(|| {
+        // SAFETY: by the caller's promise.
+        let built = unsafe { built.as_mut() }.ok_or("the result is NULL")?;
+        LAST.with_borrow(|last| {
+            let lifted = last.as_ref().ok_or("this thread has read no graph")?;
+            let graph = if needed_edges != 0 {
+                // SAFETY: by the caller's promise.
+                unsafe { lifted.build_needed() }
+            } else {
+                // SAFETY: as above.
+                unsafe { lifted.build() }
+            };
+            *built = graph.map_err(|error| error.to_string())?.cast();
+            Ok(())
+        })
     })
 }
 
@@ -175,6 +204,13 @@ mod tests {
             assert_eq!(code, 1);
             message()
         };
+        // SAFETY: the result is no place, and the call says so.
+        assert_eq!(unsafe { cuda_graph_lift_build(0, ptr::null_mut()) }, 1);
+        assert_eq!(message(), "the result is NULL");
+        let mut built = ptr::null_mut();
+        // SAFETY: the result is a place.
+        assert_eq!(unsafe { cuda_graph_lift_build(0, &mut built) }, 1);
+        assert_eq!(message(), "this thread has read no graph");
         let messages = [
             lift(&[], &[], ptr::null_mut()),
             lift(&[], &[], &mut result),

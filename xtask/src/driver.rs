@@ -35,10 +35,6 @@ const OTHERS: [(&str, &str); 1] = [("fault_injection", "it starts processes with
 /// The tests that are left out, each with the reason.
 const SKIPPED: &[(&str, &str)] = &[
     (
-        "raw_nodes_are_between_their_neighbours_and_several_stand_for_one",
-        "batches of memory operations are not there",
-    ),
-    (
         "a_kernel_of_a_module_that_the_emulator_does_not_have",
         "a matrix product of one-bit numbers",
     ),

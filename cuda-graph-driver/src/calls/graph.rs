@@ -80,6 +80,7 @@ fn kind(work: &Work) -> &'static str {
         Work::Conditional(_) => "CONDITIONAL",
         Work::Allocate(_) => "MEM_ALLOC",
         Work::Free(_) => "MEM_FREE",
+        Work::Batch(_) => "BATCH_MEM_OP",
     }
 }
 

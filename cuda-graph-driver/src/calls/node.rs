@@ -10,7 +10,7 @@ use crate::handle::Handle;
 use crate::module::Attributes;
 use crate::rules;
 use crate::state::{Object, State, state};
-use crate::work::{Call, Conditional, Copy, CopyWords, Fill, Work};
+use crate::work::{Batch, Call, Conditional, Copy, CopyWords, Fill, Operation, Work};
 use std::ffi::c_void;
 
 /// `CUDA_HOST_NODE_PARAMS`
@@ -19,6 +19,26 @@ use std::ffi::c_void;
 pub(super) struct CallParams {
     function: Option<unsafe extern "C" fn(*mut c_void)>,
     data: usize,
+}
+
+/// `CUDA_BATCH_MEM_OP_NODE_PARAMS`
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct BatchParams {
+    context: Handle,
+    count: u32,
+    operations: usize,
+    flags: u32,
+}
+
+/// `CUDA_MEM_ALLOC_NODE_PARAMS`: the properties of a pool, which is none here, and what follows them.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct AllocationParams {
+    pool: [u64; 11],
+    accesses: [u64; 2],
+    bytes: usize,
+    address: u64,
 }
 
 /// The place of a node's own parameters in `CUgraphNodeParams`, and of what comes after a context's handle in those of
@@ -65,6 +85,16 @@ pub(super) fn call(params: In<CallParams>) -> Done<Work> {
         Some(function) => Ok(Work::Call(Call { function, data })),
         None => refuse("the function is null"),
     }
+}
+
+fn batch(params: In<BatchParams>) -> Done<Work> {
+    let params = params.get()?;
+    let operations: Vec<Operation> = In::of(params.operations).list(params.count as usize)?;
+    Ok(Work::Batch(Batch {
+        operations: operations.into(),
+        flags: params.flags,
+        context: params.context,
+    }))
 }
 
 /// Adds a node.
@@ -258,9 +288,50 @@ calls! {
         add_any(out, graph, after(nodes, data, count)?, params)
     }
     Context cuGraphAddBatchMemOpNode(
-        _out: Out<Handle>, _graph: Handle, _nodes: In<Handle>, _count: usize, _params: usize,
+        out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<BatchParams>,
     ) {
-        fail(NOT_SUPPORTED, "batches of memory operations are not supported here")
+        add(out, graph, after(nodes, In::null(), count)?, |_| batch(params))
+    }
+    Context cuGraphBatchMemOpNodeGetParams(node: Handle, out: Out<BatchParams>) {
+        params(node, out, |work| match work {
+            Work::Batch(batch) => Some(BatchParams {
+                context: batch.context,
+                count: batch.operations.len() as u32,
+                operations: batch.operations.as_ptr().expose_provenance(),
+                flags: batch.flags,
+            }),
+            _ => None,
+        })
+    }
+    Context cuGraphMemAllocNodeGetParams(node: Handle, out: Out<AllocationParams>) {
+        params(node, out, |work| match work {
+            Work::Allocate(block) => Some(AllocationParams {
+                pool: [0; 11],
+                accesses: [0; 2],
+                bytes: block.bytes,
+                address: block.address,
+            }),
+            _ => None,
+        })
+    }
+    Context cuGraphMemFreeNodeGetParams(node: Handle, out: Out<u64>) {
+        params(node, out, |work| match work {
+            Work::Free(address) => Some(*address),
+            _ => None,
+        })
+    }
+    Context cuGraphNodeGetParams(node: Handle, out: Out<[u64; 32]>) {
+        params(node, out, |work| match work {
+            Work::Conditional(conditional) => {
+                let mut words = [0; 32];
+                words[0] = 13;
+                words[2] = conditional.handle;
+                words[3] = u64::from(conditional.kind) | (conditional.bodies.len() as u64) << 32;
+                words[4] = conditional.bodies.as_ptr().expose_provenance() as u64;
+                Some(words)
+            }
+            _ => None,
+        })
     }
     Context cuGraphKernelNodeSetAttribute(node: Handle, attribute: u32, value: In<[u8; 64]>) {
         let value = value.get()?;

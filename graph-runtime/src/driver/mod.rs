@@ -8,6 +8,7 @@
 //!
 //! Codes and enums that the driver returns or writes are integers here: `calls` says why.
 
+pub(crate) mod adding;
 pub(crate) mod graph_api;
 #[cfg(feature = "cudart")]
 mod runtime_structs;
@@ -18,6 +19,7 @@ pub(crate) mod loaded_module;
 pub(crate) mod interop;
 pub(crate) mod node_attribute;
 pub(crate) mod reading;
+pub(crate) mod read_node;
 mod edge;
 pub(crate) mod driver_log;
 mod conditional_node;
@@ -54,6 +56,7 @@ pub(crate) use capture_mode::{CaptureRules, RelaxedCapture};
 pub(crate) use conditional_node::{ConditionalHandle, ConditionalType};
 #[cfg(feature = "cudarc")]
 pub(crate) use cudarc_objects as objects;
+pub(crate) use edge::EdgeData;
 pub(crate) use error::error;
 pub(crate) use graph::{KernelNodeParams, MemsetNodeParams};
 pub(crate) use graph_api::GraphApi;

@@ -3,10 +3,15 @@
 
 use super::edge::EdgeData;
 use super::error::driver_calls;
-use super::{CUdeviceptr, CUfunction, CUgraph, CUgraphNode, CUkernel, KernelNodeParams, MISSING, MemsetNodeParams};
+use super::host_function::HostNode;
+use super::read_node::{
+    Addresses, AttributeValue, Conditional, CopyWords, Operation, ReadCopy, ReadFill, ReadLaunch, ReadNode, UPDATABLE,
+};
+use super::{CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphNode, CUkernel, MISSING};
+use super::{KernelNodeParams, MemsetNodeParams, graph as kinds};
 use crate::error::CudaError;
-use std::ffi::{CStr, c_char, c_void};
-use std::{mem, ptr};
+use std::ffi::{CStr, c_char, c_uint, c_void};
+use std::{mem, ptr, slice};
 
 driver_calls! {
     NAMES;
@@ -38,7 +43,25 @@ driver_calls! {
         );
     fn get_fill(node: CUgraphNode, params: &mut MemsetNodeParams)
         = cuGraphMemsetNodeGetParams(node: CUgraphNode, params: *mut MemsetNodeParams as *mut sys::CUDA_MEMSET_NODE_PARAMS = params);
-    pub(crate) fn child(node: CUgraphNode) -> graph: CUgraph
+    fn get_host(node: CUgraphNode, params: *mut HostNode)
+        = cuGraphHostNodeGetParams(node: CUgraphNode, params: *mut HostNode as *mut sys::CUDA_HOST_NODE_PARAMS);
+    fn get_recorded(node: CUgraphNode) -> event: CUevent
+        = cuGraphEventRecordNodeGetEvent(node: CUgraphNode, event: *mut CUevent = &mut event);
+    fn get_awaited(node: CUgraphNode) -> event: CUevent
+        = cuGraphEventWaitNodeGetEvent(node: CUgraphNode, event: *mut CUevent = &mut event);
+    fn get_allocation(node: CUgraphNode, params: &mut AllocationParams)
+        = cuGraphMemAllocNodeGetParams(node: CUgraphNode, params: *mut AllocationParams), newer;
+    fn get_freed(node: CUgraphNode) -> address: CUdeviceptr
+        = cuGraphMemFreeNodeGetParams(node: CUgraphNode, address: *mut CUdeviceptr = &mut address);
+    fn get_batch(node: CUgraphNode, params: &mut BatchParams)
+        = cuGraphBatchMemOpNodeGetParams(node: CUgraphNode, params: *mut BatchParams), newer;
+    /// The parameters of a node of any kind, since CUDA 13.2. Those of a conditional node name its bodies.
+    fn get_any(node: CUgraphNode, params: &mut AnyParams)
+        = cuGraphNodeGetParams(node: CUgraphNode, params: *mut AnyParams), newer;
+    /// The attributes of a kernel node have numbers, and values of 64 bytes.
+    pub(super) fn get_attribute(node: CUgraphNode, attribute: c_uint, value: &mut AttributeValue)
+        = cuGraphKernelNodeGetAttribute(node: CUgraphNode, attribute: c_uint, value: *mut AttributeValue), newer;
+    fn get_child(node: CUgraphNode) -> graph: CUgraph
         = cuGraphChildGraphNodeGetGraph(node: CUgraphNode, graph: *mut CUgraph = &mut graph);
     fn get_name(function: CUfunction) -> name: *mut c_char
         = cuFuncGetName(name: *mut *mut c_char = &mut name, function: CUfunction), newer;
@@ -50,82 +73,34 @@ driver_calls! {
         );
 }
 
-/// `CUDA_MEMCPY3D_v2`, whose enums the driver writes, as words.
-#[derive(Clone, Copy, Default)]
+/// `CUDA_MEM_ALLOC_NODE_PARAMS`: the properties of the pool, and what follows them.
+#[derive(Default)]
 #[repr(C)]
-struct CopyWords {
-    from: CopyEnd,
-    to: CopyEnd,
-    width: u64,
-    height: u64,
-    depth: u64,
+struct AllocationParams {
+    pool: [u64; 11],
+    accesses: [u64; 2],
+    bytes: u64,
+    address: u64,
 }
 
-/// An end of a copy.
-#[derive(Clone, Copy, Default)]
+/// `CUDA_BATCH_MEM_OP_NODE_PARAMS`
 #[repr(C)]
-struct CopyEnd {
-    /// Bytes, rows, layers and levels before the first.
-    offsets: [u64; 4],
-    /// `CUmemorytype`, and four bytes without meaning.
-    kind: u64,
-    host: u64,
-    device: u64,
-    array: u64,
-    reserved: u64,
-    pitch: u64,
-    height: u64,
+pub(super) struct BatchParams {
+    pub(super) context: *mut c_void,
+    pub(super) count: c_uint,
+    pub(super) operations: *mut Operation,
+    pub(super) flags: c_uint,
 }
 
-/// Addresses from the first one up to the one after the last.
-type Addresses = std::ops::Range<u64>;
+/// `CUgraphNodeParams`, as words. Those of a conditional node: its type; then the handle, the kind and the number of
+/// bodies, and their list.
+type AnyParams = [u64; 32];
 
-impl CopyEnd {
-    /// The addresses that the copy touches, as one range from the first row to the last; `None` for arrays.
-    fn addresses(&self, [width, height, depth]: [u64; 3]) -> Option<Addresses> {
-        const HOST: u32 = 1;
-        const ARRAY: u32 = 3;
-        let base = match self.kind as u32 {
-            ARRAY => return None,
-            HOST => self.host,
-            _ => self.device,
-        };
-        let [x, y, z, _] = self.offsets;
-        let layer = self.pitch.checked_mul(self.height)?;
-        let start = base
-            .checked_add(x)?
-            .checked_add(y.checked_mul(self.pitch)?)?
-            .checked_add(z.checked_mul(layer)?)?;
-        let rows = height.max(1) - 1;
-        let layers = depth.max(1) - 1;
-        let last = rows
-            .checked_mul(self.pitch)?
-            .checked_add(layers.checked_mul(layer)?)?
-            .checked_add(width)?;
-        Some(start..start.checked_add(last)?)
-    }
-}
+/// The attributes that kernel nodes have, by their numbers in `CUlaunchAttributeID`.
+const ATTRIBUTES: [c_uint; 13] = [1, 2, 4, 5, 8, 9, 10, 11, UPDATABLE, 14, 16, 17, 18];
 
-/// A copy: the addresses that it reads, those that it writes, and whether each is one range without gaps.
-pub(crate) struct ReadCopy {
-    pub(crate) from: Option<Addresses>,
-    pub(crate) to: Option<Addresses>,
-    pub(crate) is_dense: bool,
-}
-
-/// A launch of a kernel.
-pub(crate) struct ReadLaunch {
-    /// The name that it has in its module, if the driver tells it (CUDA 12.3).
-    pub(crate) name: Option<String>,
-    pub(crate) grid: [u32; 3],
-    pub(crate) block: [u32; 3],
-    pub(crate) shared: u32,
-    /// The bytes of each argument, if the driver tells the sizes (CUDA 12.4), and the arguments are a list.
-    pub(crate) arguments: Option<Vec<Vec<u8>>>,
-}
-
-/// An edge, and whether it is programmatic.
-pub(crate) type ReadEdge = (CUgraphNode, CUgraphNode, bool);
+/// An edge, and its data.
+pub(crate) type ReadEdge = (CUgraphNode, CUgraphNode, EdgeData);
 
 /// Lists the edges of a graph.
 ///
@@ -159,29 +134,128 @@ pub(crate) unsafe fn edges(graph: CUgraph) -> Result<Vec<ReadEdge>, CudaError> {
         unsafe { get_plain_edges(graph, lists, &mut count) }?;
     }
     let edges = from.into_iter().zip(to).zip(data).take(count);
-    Ok(edges
-        .map(|((from, to), data)| (from, to, data.is_programmatic()))
-        .collect())
+    Ok(edges.map(|((from, to), data)| (from, to, data)).collect())
 }
 
-/// Removes plain edges of a graph, then adds others.
+/// Removes edges of a graph, then adds others.
 ///
 /// # Safety
 ///
 /// The graph lives, has the nodes and the edges to remove, and has none of those to add.
-pub(crate) unsafe fn change_edges(
-    graph: CUgraph,
-    removed: &[(CUgraphNode, CUgraphNode)],
-    added: &[(CUgraphNode, CUgraphNode)],
-) -> Result<(), CudaError> {
+pub(crate) unsafe fn change_edges(graph: CUgraph, removed: &[ReadEdge], added: &[ReadEdge]) -> Result<(), CudaError> {
     type Calls = unsafe fn(CUgraph, &[CUgraphNode], &[CUgraphNode], &[EdgeData]) -> Result<(), CudaError>;
     let calls: [(Calls, _); 2] = [(remove_edges, removed), (add_edges, added)];
     for (call, edges) in calls.into_iter().filter(|(_, edges)| !edges.is_empty()) {
-        let (from, to): (Vec<CUgraphNode>, Vec<CUgraphNode>) = edges.iter().copied().unzip();
+        let (from, to): (Vec<CUgraphNode>, Vec<CUgraphNode>) = edges.iter().map(|edge| (edge.0, edge.1)).unzip();
+        let data: Vec<EdgeData> = edges.iter().map(|edge| edge.2).collect();
         // SAFETY: by the caller's promise; the lists have the same length.
-        unsafe { call(graph, &from, &to, &vec![EdgeData::PLAIN; edges.len()]) }?;
+        unsafe { call(graph, &from, &to, &data) }?;
     }
     Ok(())
+}
+
+/// Reads a node. The graphs in it come with it: its child graph, or the bodies of a conditional node.
+///
+/// # Safety
+///
+/// The node lives.
+pub(crate) unsafe fn node(node: CUgraphNode) -> Result<(ReadNode, Vec<CUgraph>), CudaError> {
+    // SAFETY: by the caller's promise, in all calls below; each gets a node of the kind that it is for.
+    let read = match unsafe { kinds::node_type(node) }? {
+        // SAFETY: as above.
+        kinds::KERNEL => ReadNode::Kernel(Box::new(unsafe { launch(node) }?)),
+        kinds::MEMCPY => {
+            let mut words = CopyWords::default();
+            // SAFETY: as above.
+            unsafe { get_copy(node, &mut words) }?;
+            ReadNode::Copy(Box::new(ReadCopy { words }))
+        }
+        // SAFETY: as above.
+        kinds::MEMSET => ReadNode::Fill(unsafe { fill(node) }?),
+        kinds::HOST => {
+            let mut params = mem::MaybeUninit::uninit();
+            // SAFETY: as above.
+            unsafe { get_host(node, params.as_mut_ptr()) }?;
+            // SAFETY: the call has succeeded, so it has written both; a node has a function.
+            let HostNode { function, data } = unsafe { params.assume_init() };
+            ReadNode::Host(function, data.expose_provenance())
+        }
+        // SAFETY: as above.
+        kinds::CHILD_GRAPH => return Ok((ReadNode::Child, vec![unsafe { get_child(node) }?])),
+        kinds::EMPTY => ReadNode::Empty,
+        // SAFETY: as above.
+        kinds::WAIT_EVENT => ReadNode::Wait(unsafe { get_awaited(node) }?.expose_provenance()),
+        // SAFETY: as above.
+        kinds::EVENT_RECORD => ReadNode::Record(unsafe { get_recorded(node) }?.expose_provenance()),
+        kinds::MEMORY_ALLOC => {
+            let mut params = AllocationParams::default();
+            // SAFETY: as above.
+            unsafe { get_allocation(node, &mut params) }?;
+            let AllocationParams { address, bytes, .. } = params;
+            ReadNode::Allocation(address..address.saturating_add(bytes))
+        }
+        // SAFETY: as above.
+        kinds::MEMORY_FREE => ReadNode::Free(unsafe { get_freed(node) }?),
+        // SAFETY: as above.
+        kinds::BATCH_MEMORY_OPERATION => unsafe { batch(node) }?,
+        // SAFETY: as above.
+        kinds::CONDITIONAL => return unsafe { conditional(node) },
+        _ => ReadNode::Other,
+    };
+    Ok((read, Vec::new()))
+}
+
+/// Reads a conditional node.
+///
+/// # Safety
+///
+/// The node lives, and is a conditional one.
+unsafe fn conditional(node: CUgraphNode) -> Result<(ReadNode, Vec<CUgraph>), CudaError> {
+    let mut words: AnyParams = [0; 32];
+    // SAFETY: by the caller's promise.
+    match unsafe { get_any(node, &mut words) } {
+        Ok(()) => {}
+        Err(error) if error.code() == MISSING => return Ok((ReadNode::Conditional(None), Vec::new())),
+        Err(error) => return Err(error),
+    }
+    let kind = match words[3] as u32 {
+        0 => Conditional::If,
+        1 => Conditional::While,
+        2 => Conditional::Switch,
+        _ => return Ok((ReadNode::Conditional(None), Vec::new())),
+    };
+    let bodies: *const CUgraph = ptr::with_exposed_provenance(words[4] as usize);
+    let count = (words[3] >> 32) as usize;
+    if bodies.is_null() || count == 0 {
+        return Ok((ReadNode::Conditional(None), Vec::new()));
+    }
+    // SAFETY: the driver points to so many graphs, which stay there as long as the node; they are copied at once.
+    let bodies = unsafe { slice::from_raw_parts(bodies, count) }.to_vec();
+    Ok((ReadNode::Conditional(Some(kind)), bodies))
+}
+
+/// Reads a batch of memory operations.
+///
+/// # Safety
+///
+/// The node lives, and is a batch's.
+unsafe fn batch(node: CUgraphNode) -> Result<ReadNode, CudaError> {
+    let mut params = BatchParams {
+        context: ptr::null_mut(),
+        count: 0,
+        operations: ptr::null_mut(),
+        flags: 0,
+    };
+    // SAFETY: by the caller's promise.
+    unsafe { get_batch(node, &mut params) }?;
+    let operations = if params.operations.is_null() {
+        Vec::new()
+    } else {
+        // SAFETY: the driver points to the node's operations, which are copied at once.
+        unsafe { slice::from_raw_parts(params.operations, params.count as usize) }.to_vec()
+    };
+    let context = params.context.expose_provenance();
+    Ok(ReadNode::Batch(operations, params.flags, context))
 }
 
 /// Reads the launch of a kernel node.
@@ -189,7 +263,7 @@ pub(crate) unsafe fn change_edges(
 /// # Safety
 ///
 /// The node lives, and is a kernel's.
-pub(crate) unsafe fn launch(node: CUgraphNode) -> Result<ReadLaunch, CudaError> {
+unsafe fn launch(node: CUgraphNode) -> Result<ReadLaunch, CudaError> {
     // SAFETY: all fields are numbers and raw pointers, for which zeros are values.
     let mut params: KernelNodeParams = unsafe { mem::zeroed() };
     // SAFETY: by the caller's promise.
@@ -215,12 +289,27 @@ pub(crate) unsafe fn launch(node: CUgraphNode) -> Result<ReadLaunch, CudaError> 
         // SAFETY: the driver's list has an address for each parameter, with as many bytes as the parameter.
         arguments = sizes.and_then(|sizes| unsafe { copied(params.kernelParams, &sizes) });
     }
+    let mut attributes = Vec::new();
+    for attribute in ATTRIBUTES {
+        let mut value = AttributeValue::default();
+        // A driver refuses attributes that it does not know: the node does not have them.
+        // SAFETY: by the caller's promise.
+        if unsafe { get_attribute(node, attribute, &mut value) }.is_ok() {
+            attributes.push((attribute, value));
+        }
+    }
     Ok(ReadLaunch {
         name,
         grid: [params.gridDimX, params.gridDimY, params.gridDimZ],
         block: [params.blockDimX, params.blockDimY, params.blockDimZ],
         shared: params.sharedMemBytes,
         arguments,
+        handles: [
+            params.func.expose_provenance(),
+            params.kern.expose_provenance(),
+            params.ctx.expose_provenance(),
+        ],
+        attributes,
     })
 }
 
@@ -237,48 +326,32 @@ unsafe fn copied(list: *mut *mut c_void, sizes: &[usize]) -> Option<Vec<Vec<u8>>
         return None;
     }
     // SAFETY: by the caller's promise.
-    let list = unsafe { std::slice::from_raw_parts(list, sizes.len()) };
+    let list = unsafe { slice::from_raw_parts(list, sizes.len()) };
     let copy = |(address, &size): (&*mut c_void, &usize)| {
         if address.is_null() {
             return None;
         }
         // SAFETY: as above.
-        Some(unsafe { std::slice::from_raw_parts(address.cast::<u8>(), size) }.to_vec())
+        Some(unsafe { slice::from_raw_parts(address.cast::<u8>(), size) }.to_vec())
     };
     list.iter().zip(sizes).map(copy).collect()
 }
 
-/// Reads a copy.
-///
-/// # Safety
-///
-/// The node lives, and is a copy's.
-pub(crate) unsafe fn copy(node: CUgraphNode) -> Result<ReadCopy, CudaError> {
-    let mut words = CopyWords::default();
-    // SAFETY: by the caller's promise.
-    unsafe { get_copy(node, &mut words) }?;
-    let extent = [words.width, words.height, words.depth];
-    Ok(ReadCopy {
-        from: words.from.addresses(extent),
-        to: words.to.addresses(extent),
-        is_dense: words.height <= 1 && words.depth <= 1,
-    })
-}
-
-/// The addresses that a fill writes, and whether these are one range without gaps.
+/// Reads a fill.
 ///
 /// # Safety
 ///
 /// The node lives, and is a fill's.
-pub(crate) unsafe fn fill(node: CUgraphNode) -> Result<(Addresses, bool), CudaError> {
+unsafe fn fill(node: CUgraphNode) -> Result<ReadFill, CudaError> {
     // SAFETY: all fields are numbers, for which zeros are values.
     let mut params: MemsetNodeParams = unsafe { mem::zeroed() };
     // SAFETY: by the caller's promise.
     unsafe { get_fill(node, &mut params) }?;
-    let row = (params.width as u64).saturating_mul(u64::from(params.elementSize));
-    let rows = (params.height as u64).max(1);
-    let bytes = (params.pitch as u64).saturating_mul(rows - 1).saturating_add(row);
-    Ok((params.dst..params.dst.saturating_add(bytes), rows == 1))
+    Ok(ReadFill {
+        params: [params.dst, params.pitch as u64],
+        value: (params.value, params.elementSize),
+        sides: [params.width, params.height],
+    })
 }
 
 /// The allocation that an address is in, if the driver knows it.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 const PTX: &str = include_str!("../kernels/conditionals.ptx");
 
 /// A graph by the driver's own calls: fills of words of one buffer, all unordered.
-fn fills(device: &Device, address: u64, parts: &[[usize; 2]]) -> sys::CUgraph {
+pub(crate) fn fills(device: &Device, address: u64, parts: &[[usize; 2]]) -> sys::CUgraph {
     let context = context(device).cu_ctx();
     let mut graph = ptr::null_mut();
     // SAFETY: it writes the handle.
@@ -73,8 +73,8 @@ fn captured_work_becomes_a_plan() -> Result<()> {
     let text = lifted.to_rust();
     for line in [
         "    graph Step {",
-        "        device x: [u8; 256];",
-        "= x <- 0 /* the value */;",
+        "        device x: [u32; 64];",
+        "= x <- 5;",
         "= unsafe add_to<<<1, 64>>>(&mut y, 1_u32) after fill_",
         "= unsafe add_to<<<1, 64>>>(&mut x, 2_u32) after add_to_",
     ] {
@@ -152,13 +152,13 @@ fn text_that_is_no_ptx_is_refused() {
 }
 
 /// The address of memory of cudarc's.
-fn address(slice: &CudaSlice<u32>) -> u64 {
+pub(crate) fn address(slice: &CudaSlice<u32>) -> u64 {
     let (address, _wait) = slice.device_ptr(slice.stream());
     address
 }
 
 /// The edge from each node to the next.
-fn chain(graph: sys::CUgraph, nodes: &[sys::CUgraphNode]) {
+pub(crate) fn chain(graph: sys::CUgraph, nodes: &[sys::CUgraphNode]) {
     for pair in nodes.windows(2) {
         // SAFETY: the nodes are of this graph; a null list stands for plain edges.
         let code = unsafe { sys::cuGraphAddDependencies_v2(graph, &pair[0], &pair[1], ptr::null(), 1) };
@@ -167,7 +167,7 @@ fn chain(graph: sys::CUgraph, nodes: &[sys::CUgraphNode]) {
 }
 
 /// The nodes of a graph.
-fn nodes(graph: sys::CUgraph) -> Vec<sys::CUgraphNode> {
+pub(crate) fn nodes(graph: sys::CUgraph) -> Vec<sys::CUgraphNode> {
     let mut count = 0;
     // SAFETY: without a list, the number alone is written.
     let code = unsafe { sys::cuGraphGetNodes(graph, ptr::null_mut(), &mut count) };

@@ -12,6 +12,7 @@ mod cuda;
 mod definition;
 mod graphs;
 mod lift;
+mod rebuilt;
 mod pools;
 mod streams;
 mod region;

@@ -2,23 +2,48 @@
 
 use crate::error::{Error, Result, Site};
 use graph_plan::Mode;
-use graph_ptx::{Access, KernelSummary};
-use std::collections::HashMap;
+use graph_ptx::ast::{Function, Module, Operand, Type, each_leaf};
+use graph_ptx::{Access, Elements, KernelSummary, ParamSummary};
+use std::collections::{HashMap, HashSet};
 
-/// The kernels by name.
+/// The kernels by name, each with the sizes of its parameters.
 #[derive(Debug, Default)]
 pub(super) struct Kernels {
-    known: HashMap<String, Vec<KernelSummary>>,
+    known: HashMap<String, Vec<(Vec<usize>, Effect)>>,
 }
 
 /// The effect of a kernel on memory.
+#[derive(Clone, Debug)]
 pub(super) struct Effect {
-    /// The way in which it accesses memory through each parameter, if it does.
-    pub(super) params: Vec<Option<Mode>>,
+    pub(super) params: Vec<Param>,
     /// The variables of its module that it accesses.
     pub(super) variables: Vec<(String, Mode)>,
-    /// The reason why it may access other memory, if it may.
+    /// The reason why it may have other effects, if it may.
     pub(super) unknown: Option<&'static str>,
+    /// Whether it touches memory only after all kernels before it have ended, also if it starts earlier.
+    pub(super) waits: bool,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Param {
+    /// The way in which the kernel accesses memory through it, if it does.
+    pub(super) mode: Option<Mode>,
+    /// Its type in the PTX, and whether it is a struct or an array.
+    pub(super) ty: Type,
+    pub(super) is_struct: bool,
+    /// The type of the elements that it points to, if all accesses agree.
+    pub(super) element: Option<Type>,
+}
+
+impl Param {
+    /// A parameter of which nothing is known.
+    pub(super) const UNKNOWN: Self = Self {
+        mode: Some(Mode::ReadWrite),
+        ty: Type::B8,
+        is_struct: true,
+        element: None,
+    };
 }
 
 impl Kernels {
@@ -29,53 +54,111 @@ impl Kernels {
             path: "the PTX that was given for a lift",
             message: error.to_string(),
         })?;
+        let setters = setters(&module);
         for summary in graph_ptx::kernel_summaries(&module) {
-            self.known.entry(summary.name.clone()).or_default().push(summary);
+            let effect = Effect::of(&summary, setters.contains(&*summary.name));
+            let sizes = summary.params.iter().map(|param| param.size as usize).collect();
+            self.known.entry(summary.name).or_default().push((sizes, effect));
         }
         Ok(())
     }
 
     /// The effect of the kernel of this name with parameters of these sizes, if its PTX is known.
     pub(super) fn effect(&self, name: &str, sizes: &[usize]) -> Option<Effect> {
-        let fits = |summary: &&KernelSummary| {
-            let own = summary.params.iter().map(|param| param.size);
-            own.eq(sizes.iter().map(|&size| size as u64))
-        };
-        let mut summaries = self.known.get(name)?.iter().filter(fits);
-        let mut effect = Effect::of(summaries.next()?);
-        for other in summaries {
-            effect.join(Effect::of(other));
-        }
+        let known = self.known.get(name)?.iter();
+        let mut fitting = known.filter(|(own, _)| own == sizes).map(|(_, effect)| effect);
+        let mut effect = fitting.next()?.clone();
+        fitting.for_each(|other| effect.join(other));
         Some(effect)
     }
 }
 
+/// The kernels that may set the condition of a conditional node, by the function that CUDA has for that.
+fn setters(module: &Module) -> HashSet<&str> {
+    const SETTER: &str = "cudaGraphSetConditional";
+    let sets = |function: &Function| {
+        let instructions = function.code().map_or(&[][..], |body| &body.instructions);
+        instructions.iter().any(|instruction| {
+            let mut found = false;
+            each_leaf(&instruction.operands, &mut |leaf| {
+                found |= matches!(leaf, Operand::Symbol(name, _) if name == SETTER);
+            });
+            found
+        })
+    };
+    let functions = module.functions.iter().enumerate();
+    let mut open: Vec<usize> = functions
+        .filter(|(_, function)| sets(function))
+        .map(|(index, _)| index)
+        .collect();
+    let callers = graph_ptx::callers(module);
+    let mut found: HashSet<usize> = HashSet::new();
+    while let Some(function) = open.pop() {
+        if found.insert(function) {
+            open.extend(callers.get(&function).into_iter().flatten());
+        }
+    }
+    found.into_iter().map(|index| &*module.functions[index].name).collect()
+}
+
 impl Effect {
-    fn of(summary: &KernelSummary) -> Self {
+    fn of(summary: &KernelSummary, is_setter: bool) -> Self {
+        let is_map = |param: &ParamSummary| param.size == 128 && param.align >= 64 && param.address.is_some();
         let unknown = match (summary.unknown_load, summary.unknown_store) {
+            _ if is_setter => Some("it sets the condition of a conditional node"),
+            _ if summary.params.iter().any(is_map) => Some("it accesses memory by a tensor map"),
             (_, Some(_)) => Some("its PTX stores to memory that no argument shows"),
             (Some(_), None) => Some("its PTX loads from memory that no argument shows"),
             (None, None) => None,
         };
         let variables = summary.variables.iter();
         let variables = variables.filter_map(|known| Some((known.name.clone(), mode(&known.access)?)));
+        let is_late = summary.dependency_wait.is_some() && summary.early_exit.is_none();
         Self {
-            params: summary.params.iter().map(|param| mode(&param.access)).collect(),
+            params: summary.params.iter().map(param).collect(),
             variables: variables.collect(),
             unknown,
+            waits: is_late && summary.early().is_empty(),
+        }
+    }
+
+    /// An effect of which nothing is known, of a kernel with so many parameters.
+    pub(super) fn unknown(params: usize) -> Self {
+        Self {
+            params: vec![Param::UNKNOWN; params],
+            variables: Vec::new(),
+            unknown: Some("its PTX is not known"),
+            waits: false,
         }
     }
 
     /// The effect of one of two kernels.
-    fn join(&mut self, other: Self) {
-        for (own, other) in self.params.iter_mut().zip(other.params) {
-            *own = match (*own, other) {
+    fn join(&mut self, other: &Self) {
+        for (own, other) in self.params.iter_mut().zip(&other.params) {
+            own.mode = match (own.mode, other.mode) {
                 (Some(one), Some(two)) if one != two => Some(Mode::ReadWrite),
                 (one, two) => one.or(two),
             };
+            own.is_struct |= other.is_struct || own.ty != other.ty;
+            own.element = own.element.filter(|_| own.element == other.element);
         }
-        self.variables.extend(other.variables);
+        self.variables.extend(other.variables.iter().cloned());
         self.unknown = self.unknown.or(other.unknown);
+        self.waits &= other.waits;
+    }
+}
+
+/// A parameter. Of a struct it is known that its pointers are used, and not how.
+fn param(summary: &ParamSummary) -> Param {
+    let by_value = summary.address.map(|_| Mode::ReadWrite);
+    Param {
+        mode: mode(&summary.access).or(by_value),
+        ty: summary.ty,
+        is_struct: summary.array,
+        element: match summary.access.elements {
+            Elements::One(ty) => Some(ty),
+            Elements::Unknown | Elements::Mixed => None,
+        },
     }
 }
 
@@ -107,7 +190,41 @@ mod tests {
             .to_string();
         assert!(error.contains("the PTX that was given for a lift"), "{error}");
         let effect = kernels.effect("add_to", &[8, 4]).expect("a kernel");
-        assert_eq!(effect.params, [Some(Mode::ReadWrite), None]);
+        let modes: Vec<Option<Mode>> = effect.params.iter().map(|param| param.mode).collect();
+        assert_eq!(modes, [Some(Mode::ReadWrite), None]);
+        assert_eq!(effect.params[0].element, Some(Type::U32));
         assert!(effect.unknown.is_none() && kernels.effect("add_to", &[4]).is_none());
+    }
+
+    /// The mode of each parameter, and the reason why more is unknown, of the kernel `k` with one parameter.
+    fn effect(param: &str, size: usize, body: &str) -> (Option<Mode>, Option<&'static str>) {
+        let mut kernels = Kernels::default();
+        let text = format!(
+            ".version 7.8\n.target sm_90\n.address_size 64\n\
+             .extern .func cudaGraphSetConditional (.param .b64 a, .param .b32 b);\n\
+             .func sets() {{ .param .b64 p; .param .b32 q; call cudaGraphSetConditional, (p, q); ret; }}\n\
+             .visible .entry k({param}) {{ .reg .b64 %rd<9>; .reg .b32 %r<9>; {body} ret; }}"
+        );
+        kernels.add(&text).expect("it is PTX");
+        let effect = kernels.effect("k", &[size]).expect("a kernel");
+        (effect.params[0].mode, effect.unknown)
+    }
+
+    #[test]
+    fn pointers_in_structs_are_accessed() {
+        let body = "ld.param.b64 %rd1, [s+8]; st.global.b32 [%rd1], %r1;";
+        assert_eq!(
+            effect(".param .align 8 .b8 s[16]", 16, body),
+            (Some(Mode::ReadWrite), None)
+        );
+        let body = "ld.param.b32 %r1, [s+8];";
+        assert_eq!(effect(".param .align 8 .b8 s[16]", 16, body), (None, None));
+    }
+
+    #[test]
+    fn kernels_that_set_conditions_do_more_than_access_memory() {
+        let expected = (None, Some("it sets the condition of a conditional node"));
+        assert_eq!(effect(".param .b32 n", 4, "call sets;"), expected);
+        assert_eq!(effect(".param .b32 n", 4, ""), (None, None));
     }
 }

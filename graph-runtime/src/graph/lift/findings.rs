@@ -2,6 +2,7 @@
 
 use super::{Block, LiftedNode, Touch};
 use graph_plan::{Edge, Mode, NodeKind, Order};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
@@ -58,19 +59,20 @@ pub(super) struct Findings {
 type Reached<'n> = (usize, &'n Touch);
 
 impl Findings {
-    /// Compares the nodes of each body. A child graph touches what its nodes touch.
+    /// Compares the nodes of each body. A node with bodies, or with a child graph, touches what the nodes in it touch.
     pub(super) fn of(nodes: &[LiftedNode], memory: &[Block]) -> Self {
         let edges = nodes.iter().enumerate();
         let edges: Vec<Edge> = edges
-            .flat_map(|(to, node)| node.after.iter().map(move |&(from, _)| Edge { from, to }))
+            .flat_map(|(to, node)| node.order().into_iter().map(move |from| Edge { from, to }))
             .collect();
         let Some(order) = Order::new(nodes.len(), &edges) else {
             return Self::default(); // the driver's graphs have no cycles
         };
-        let mut bodies: Vec<Vec<usize>> = vec![Vec::new(); nodes.len() + 1];
+        // The members of the bodies, by owner and number: bodies of one node never run at the same time.
+        let mut bodies: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
         let mut reached: Vec<Vec<Reached<'_>>> = vec![Vec::new(); nodes.len()];
         let mut is_known: Vec<bool> = nodes.iter().map(|node| node.unknown.is_none()).collect();
-        // The nodes of a child graph come after the node that it is in.
+        // The nodes of a body come after the node that it is in.
         for (index, node) in nodes.iter().enumerate().rev() {
             reached[index].extend(node.touches.iter().map(|touch| (index, touch)));
             if let Some(owner) = node.owner {
@@ -78,11 +80,12 @@ impl Findings {
                 reached[owner].extend(inner);
                 is_known[owner] &= is_known[index];
             }
-            bodies[node.owner.map_or(0, |owner| owner + 1)].push(index);
+            let owner = node.owner.map_or(0, |owner| owner + 1);
+            bodies.entry((owner, node.body)).or_default().push(index);
         }
         let mut findings = Self::default();
         let mut unsure = Vec::new();
-        for members in &mut bodies {
+        for members in bodies.values_mut() {
             members.reverse();
             for (position, &other) in members.iter().enumerate() {
                 for &one in &members[..position] {

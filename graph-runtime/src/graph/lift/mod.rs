@@ -1,5 +1,6 @@
 //! Graphs that others made, as plans: [`Lifted`].
 
+mod build;
 mod read;
 mod findings;
 mod rust;
@@ -7,11 +8,13 @@ mod effect;
 
 pub use findings::{Finding, Verdict};
 
-use crate::driver::CUgraph;
+use crate::driver::read_node::ReadNode;
+use crate::driver::{CUgraph, EdgeData};
 use crate::error::Result;
-use effect::Kernels;
+use effect::{Kernels, Param};
 use findings::Findings;
-use graph_plan::{Memory, Mode, NodeKind, Plan, PlanLaunch};
+use graph_plan::{Memory, Mode, NodeKind, Plan, PlanLaunch, Role};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// The knowledge about a graph that its maker has, and the driver does not: [`Lifted::from_raw`] takes it.
@@ -102,16 +105,33 @@ impl Block {
 struct LiftedNode {
     name: String,
     kind: NodeKind,
-    /// The node whose child graph it is in.
+    /// The node whose child graph, or body, it is in.
     owner: Option<usize>,
+    /// The number of that body among those of the owner.
+    body: usize,
+    /// The node in the driver's words.
+    work: ReadNode,
     launch: Option<PlanLaunch>,
     /// The bytes of a kernel's arguments.
     arguments: Vec<Vec<u8>>,
     touches: Vec<Touch>,
     /// The reason why it may touch more than `touches` says, if it may.
     unknown: Option<&'static str>,
-    /// The nodes that it runs directly after, and whether by programmatic edges.
-    after: Vec<(usize, bool)>,
+    /// The parameters of a kernel, as far as its PTX tells them.
+    params: Vec<Param>,
+    /// Whether it waits, before it touches memory, for the end of kernels that let it start early.
+    waits: bool,
+    /// The nodes that it runs directly after, with the data of these edges.
+    after: Vec<(usize, EdgeData)>,
+}
+
+impl LiftedNode {
+    /// The nodes that have ended when it touches memory: those before it, but not by a programmatic edge if it may not
+    /// wait.
+    fn order(&self) -> Vec<usize> {
+        let orders = |(_, data): &&(usize, EdgeData)| self.waits || !data.is_programmatic();
+        self.after.iter().filter(orders).map(|&(from, _)| from).collect()
+    }
 }
 
 /// An access of a node.
@@ -151,8 +171,8 @@ impl Lifted {
         }
     }
 
-    /// The graph as data. A kernel that may touch memory which its arguments do not show is a `raw` node in it, so that
-    /// [`Plan::unneeded_edges`] finds no edge of it.
+    /// The graph as data. A kernel, a copy or a fill that may touch memory which is not known is a `raw` node in it, so
+    /// that [`Plan::unneeded_edges`] finds no edge of it.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -188,9 +208,42 @@ impl Lifted {
     /// call. What the options of the lift say of memory and kernels is true: named allocations do not overlap, nodes
     /// reach each by addresses in it alone, and the PTX is that of the kernels.
     pub unsafe fn keep_needed_edges(&self, graph: CUgraph) -> Result<usize> {
-        let needed = self.plan.unneeded_edges().after;
+        let needed = self.needed();
         // SAFETY: by the caller's promise.
         unsafe { read::keep_needed(graph, &self.plan.name, &self.nodes, &needed) }
+    }
+
+    /// Makes another graph for the driver, of this plan alone: each node with its function, its arguments and its
+    /// attributes, in the order that the edges of the [plan](Self::plan) say. It computes the same as the one that was
+    /// read, and is instantiated as that is. The caller destroys it, by `cuGraphDestroy`.
+    ///
+    /// # Errors
+    /// [`Error::Node`](crate::Error::Node), which names the node, if a node cannot be in two graphs: an allocation, a
+    /// conditional node, a node of a kind that the driver does not tell about, and a kernel that other kernels change
+    /// or whose arguments are not known. [`Error::Cuda`](crate::Error::Cuda) if the driver refuses something, or is
+    /// older than CUDA 12.3.
+    ///
+    /// # Safety
+    /// The context of the kernels is current on this thread. The functions, events and host functions of the nodes
+    /// live as long as the new graph. (The graph that was read may own data of host functions: then it lives, too.)
+    pub unsafe fn build(&self) -> Result<CUgraph> {
+        // SAFETY: by the caller's promise.
+        unsafe { build::graph(self, None) }
+    }
+
+    /// As [`Lifted::build`], with the edges that conflicts need ([`Plan::unneeded_edges`]), also in child graphs, and
+    /// no other plain ones.
+    ///
+    /// # Errors
+    /// As [`Lifted::build`].
+    ///
+    /// # Safety
+    /// As for [`Lifted::build`], and what the options of the lift say of memory and kernels is true, as for
+    /// [`Lifted::keep_needed_edges`].
+    pub unsafe fn build_needed(&self) -> Result<CUgraph> {
+        let needed = self.needed();
+        // SAFETY: by the caller's promise.
+        unsafe { build::graph(self, Some(&needed)) }
     }
 
     /// The number of nodes of which all accesses are known, down to the memory that they are in: those that are not
@@ -199,10 +252,20 @@ impl Lifted {
         self.nodes.iter().filter(|node| node.unknown.is_none()).count()
     }
 
-    /// The graph as a `cuda_graph!`, as a start: memory as bytes, kernels by their names, arguments that are no address
-    /// as the numbers that their bytes are. The kernels have to be declared, and memory gets its types, by hand.
+    /// For each node, those that it has to run directly after. If a programmatic edge may order nothing, since its
+    /// kernel is not known to wait, no order can be told that other edges imply: then these are all edges of the plan.
+    fn needed(&self) -> Vec<Vec<usize>> {
+        if self.nodes.iter().all(|node| node.order().len() == node.after.len()) {
+            return self.plan.unneeded_edges().after;
+        }
+        self.plan.nodes.iter().map(|node| node.after.to_vec()).collect()
+    }
+
+    /// The graph as a `cuda_graph!`, as a start, with the declarations of its kernels: of elements and arguments as the
+    /// PTX has them. Comments say what is not known: a node of which that is so is a `join` in its place, so that the
+    /// text compiles if the PTX that was given is beside it, as `kernels.ptx`. Contents of memory are not in it.
     pub fn to_rust(&self) -> String {
-        rust::text(&self.plan.name, &self.nodes, &self.memory)
+        rust::text(self)
     }
 }
 
@@ -212,16 +275,17 @@ fn plan(name: String, nodes: &[LiftedNode], memory: &[Block]) -> Plan {
     for block in memory {
         draft.resource(block.name.clone(), Memory::Device);
     }
-    let mut bodies = vec![None; nodes.len()];
+    let mut bodies: HashMap<(usize, usize), usize> = HashMap::new();
     for node in nodes {
         let body = match node.owner {
             None => 0,
-            Some(owner) => *bodies[owner].get_or_insert_with(|| draft.body(owner, graph_plan::Role::Child)),
+            Some(owner) => *bodies
+                .entry((owner, node.body))
+                .or_insert_with(|| draft.body(owner, role(nodes[owner].kind, node.body))),
         };
-        let kind = if node.unknown.is_some() && node.kind == NodeKind::Kernel {
-            NodeKind::Raw
-        } else {
-            node.kind
+        let kind = match node.kind {
+            NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset if node.unknown.is_some() => NodeKind::Raw,
+            kind => kind,
         };
         let index = draft.node_in(body, node.name.clone(), kind);
         for touch in &node.touches {
@@ -232,8 +296,8 @@ fn plan(name: String, nodes: &[LiftedNode], memory: &[Block]) -> Plan {
         }
     }
     for (to, node) in nodes.iter().enumerate() {
-        for &(from, is_programmatic) in &node.after {
-            if is_programmatic {
+        for &(from, data) in &node.after {
+            if data.is_programmatic() {
                 draft.programmatic_edge(from, to);
             } else {
                 draft.edge(from, to);
@@ -246,6 +310,17 @@ fn plan(name: String, nodes: &[LiftedNode], memory: &[Block]) -> Plan {
         .enumerate()
         .filter_map(|(index, node)| Some((index, node.launch.clone()?)));
     Plan::of(&draft, &graph_plan::check_errors(&draft), bytes).with_launches(launches)
+}
+
+/// The role of a body of a node.
+fn role(kind: NodeKind, body: usize) -> Role {
+    match (kind, body) {
+        (NodeKind::If, 0) => Role::Then,
+        (NodeKind::If, _) => Role::Else,
+        (NodeKind::While, _) => Role::While,
+        (NodeKind::Switch, _) => Role::Case,
+        _ => Role::Child,
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::effect::Effect;
 use super::{Block, LiftOptions, LiftedNode, Touch};
-use crate::driver::{CUgraph, CUgraphNode, graph as calls, reading};
+use crate::driver::read_node::{Conditional, ReadLaunch, ReadNode};
+use crate::driver::{CUgraph, CUgraphNode, EdgeData, graph as calls, reading};
 use crate::error::{At, Result, Site};
 use graph_plan::{LaunchConfig, Mode, NodeKind, PlanLaunch};
 use std::collections::HashMap;
@@ -41,6 +42,18 @@ impl Found<'_> {
             },
         };
         Some((block, address - self.blocks[block].addresses.start))
+    }
+
+    /// Notes memory that a node of the graph allocates, unless it is known.
+    fn allocate(&mut self, addresses: Range<u64>) {
+        if !self
+            .blocks
+            .iter()
+            .any(|block| block.addresses.contains(&addresses.start))
+        {
+            let name = format!("memory_{}", self.blocks.len() - self.options.memory.len());
+            self.blocks.push(Block::new(name, addresses));
+        }
     }
 
     /// The block of a variable of a module, of which the address is not known.
@@ -109,32 +122,29 @@ pub(super) unsafe fn keep_needed(
     let handles = unsafe { calls::nodes(graph) }.at(site)?;
     let outermost = nodes.iter().enumerate().filter(|(_, node)| node.owner.is_none());
     let handle_of: HashMap<usize, CUgraphNode> = outermost.map(|(index, _)| index).zip(handles).collect();
-    let ends = |from: usize, to: usize| Some((*handle_of.get(&from)?, *handle_of.get(&to)?));
+    let edge = |(from, data): (usize, EdgeData), to: usize| Some((*handle_of.get(&from)?, *handle_of.get(&to)?, data));
     let (mut removed, mut added) = (Vec::new(), Vec::new());
     for (to, (node, needed)) in nodes.iter().zip(needed).enumerate() {
-        let is_left = |(from, is_programmatic): &&(usize, bool)| !is_programmatic && !needed.contains(from);
-        removed.extend(
-            node.after
-                .iter()
-                .filter(is_left)
-                .filter_map(|&(from, _)| ends(from, to)),
-        );
+        let is_left = |(from, data): &&(usize, EdgeData)| !data.is_programmatic() && !needed.contains(from);
+        let left = node.after.iter().filter(is_left);
+        removed.extend(left.filter_map(|&before| edge(before, to)));
         let is_new = |from: &&usize| !node.after.iter().any(|(before, _)| before == *from);
-        added.extend(needed.iter().filter(is_new).filter_map(|&from| ends(from, to)));
+        let new = needed.iter().filter(is_new);
+        added.extend(new.filter_map(|&from| edge((from, EdgeData::PLAIN), to)));
     }
     // SAFETY: by the caller's promise.
     unsafe { reading::change_edges(graph, &removed, &added) }.at(site)?;
     Ok(removed.len())
 }
 
-/// Appends the nodes of a graph.
+/// Appends the nodes of a graph. `owner` is the node that it belongs to, and its number among the bodies of that.
 ///
 /// # Safety
 ///
 /// As of [`Lifted::from_raw`](super::Lifted::from_raw).
 unsafe fn append(
     graph: CUgraph,
-    owner: Option<usize>,
+    owner: Option<(usize, usize)>,
     found: &mut Found<'_>,
     nodes: &mut Vec<LiftedNode>,
 ) -> Result<()> {
@@ -145,162 +155,182 @@ unsafe fn append(
         let index = nodes.len();
         index_of.insert(handle, index);
         // SAFETY: the graph has the node.
-        let (node, child) = unsafe { node(handle, index, owner, found) }?;
+        let (work, bodies) = unsafe { reading::node(handle) }.at(|| found.site())?;
+        let mut node = LiftedNode::new(work, index, owner);
+        // SAFETY: by the caller's promise.
+        unsafe { node.find_memory(found) };
         nodes.push(node);
-        if let Some(child) = child {
+        for (body, graph) in bodies.into_iter().enumerate() {
             // SAFETY: the node has the graph.
-            unsafe { append(child, Some(index), found, nodes) }?;
+            unsafe { append(graph, Some((index, body)), found, nodes) }?;
         }
     }
     // SAFETY: by the caller's promise.
     let edges = unsafe { reading::edges(graph) }.at(|| found.site())?;
-    for (from, to, is_programmatic) in edges {
+    for (from, to, data) in edges {
         if let (Some(&from), Some(&to)) = (index_of.get(&from), index_of.get(&to)) {
-            nodes[to].after.push((from, is_programmatic));
+            nodes[to].after.push((from, data));
         }
     }
     Ok(())
 }
 
-/// Reads a node, and the child graph that it runs.
-///
-/// # Safety
-///
-/// As of [`Lifted::from_raw`](super::Lifted::from_raw).
-unsafe fn node(
-    handle: CUgraphNode,
-    index: usize,
-    owner: Option<usize>,
-    found: &mut Found<'_>,
-) -> Result<(LiftedNode, Option<CUgraph>)> {
-    // SAFETY: by the caller's promise.
-    let number = unsafe { calls::node_type(handle) }.at(|| found.site())?;
-    // The numbers of `CUgraphNodeType`.
-    let (kind, word) = match number {
-        0 => (NodeKind::Kernel, "kernel"),
-        1 => (NodeKind::Memcpy, "copy"),
-        2 => (NodeKind::Memset, "fill"),
-        3 => (NodeKind::Call, "host"),
-        4 => (NodeKind::Graph, "graph"),
-        5 => (NodeKind::Join, "join"),
-        6 => (NodeKind::Wait, "wait"),
-        7 => (NodeKind::Record, "record"),
-        10 => (NodeKind::Raw, "alloc"),
-        11 => (NodeKind::Raw, "free"),
-        13 => (NodeKind::Raw, "conditional"),
-        _ => (NodeKind::Raw, "raw"),
-    };
-    let mut node = LiftedNode {
-        name: format!("{word}_{index}"),
-        kind,
-        owner,
-        launch: None,
-        arguments: Vec::new(),
-        touches: Vec::new(),
-        unknown: None,
-        after: Vec::new(),
-    };
-    let mut child = None;
-    match kind {
-        // SAFETY: it is a node of this kind.
-        NodeKind::Kernel => unsafe { launch(handle, index, &mut node, found) }?,
-        NodeKind::Memcpy => {
-            // SAFETY: as above.
-            let copy = unsafe { reading::copy(handle) }.at(|| found.site())?;
-            for (addresses, mode) in [(copy.from, Mode::Read), (copy.to, Mode::Write)] {
-                // SAFETY: by the caller's promise.
-                node.add(unsafe { found.touch(addresses, copy.is_dense, mode) });
-            }
-        }
-        NodeKind::Memset => {
-            // SAFETY: as above.
-            let (addresses, is_dense) = unsafe { reading::fill(handle) }.at(|| found.site())?;
-            // SAFETY: by the caller's promise.
-            node.add(unsafe { found.touch(Some(addresses), is_dense, Mode::Write) });
-        }
-        // SAFETY: as above.
-        NodeKind::Graph => child = Some(unsafe { reading::child(handle) }.at(|| found.site())?),
-        NodeKind::Join | NodeKind::Wait | NodeKind::Record => {}
-        NodeKind::Call => node.unknown = Some("a host function may access anything"),
-        _ => node.unknown = Some("the driver does not tell what such a node accesses"),
-    }
-    Ok((node, child))
-}
-
 impl LiftedNode {
+    /// A node of which the memory is not known yet.
+    fn new(work: ReadNode, index: usize, owner: Option<(usize, usize)>) -> Self {
+        let (kind, word) = match &work {
+            ReadNode::Kernel(_) => (NodeKind::Kernel, "kernel"),
+            ReadNode::Copy(_) => (NodeKind::Memcpy, "copy"),
+            ReadNode::Fill(_) => (NodeKind::Memset, "fill"),
+            ReadNode::Host(..) => (NodeKind::Call, "host"),
+            ReadNode::Child => (NodeKind::Graph, "graph"),
+            ReadNode::Empty => (NodeKind::Join, "join"),
+            ReadNode::Wait(_) => (NodeKind::Wait, "wait"),
+            ReadNode::Record(_) => (NodeKind::Record, "record"),
+            ReadNode::Allocation(_) => (NodeKind::Raw, "alloc"),
+            ReadNode::Free(_) => (NodeKind::Raw, "free"),
+            ReadNode::Batch(..) => (NodeKind::Raw, "batch"),
+            ReadNode::Conditional(Some(Conditional::If)) => (NodeKind::If, "if"),
+            ReadNode::Conditional(Some(Conditional::While)) => (NodeKind::While, "while"),
+            ReadNode::Conditional(Some(Conditional::Switch)) => (NodeKind::Switch, "switch"),
+            ReadNode::Conditional(None) => (NodeKind::Raw, "conditional"),
+            ReadNode::Other => (NodeKind::Raw, "raw"),
+        };
+        let mut node = Self {
+            name: format!("{word}_{index}"),
+            kind,
+            owner: owner.map(|(owner, _)| owner),
+            body: owner.map_or(0, |(_, body)| body),
+            work,
+            launch: None,
+            arguments: Vec::new(),
+            touches: Vec::new(),
+            unknown: None,
+            params: Vec::new(),
+            waits: false,
+            after: Vec::new(),
+        };
+        if let ReadNode::Kernel(launch) = &mut node.work {
+            let kernel = launch.name.as_deref().unwrap_or("unknown");
+            node.name = format!("{}_{index}", plain(kernel));
+            node.launch = Some(PlanLaunch {
+                kernel: plain(kernel).to_owned().into(),
+                config: LaunchConfig {
+                    grid: launch.grid,
+                    block: launch.block,
+                    shared: launch.shared,
+                },
+            });
+            node.arguments = launch.arguments.clone().unwrap_or_default();
+        }
+        node
+    }
+
+    /// Finds the memory that it touches.
+    ///
+    /// # Safety
+    ///
+    /// A context is current.
+    unsafe fn find_memory(&mut self, found: &mut Found<'_>) {
+        let work = std::mem::replace(&mut self.work, ReadNode::Empty);
+        match &work {
+            // SAFETY: by the caller's promise, in all calls below.
+            ReadNode::Kernel(launch) => unsafe { self.find_arguments(launch, found) },
+            ReadNode::Copy(copy) => {
+                for (addresses, mode) in copy.addresses().into_iter().zip([Mode::Read, Mode::Write]) {
+                    // SAFETY: as above.
+                    self.add(unsafe { found.touch(addresses, copy.is_dense(), mode) });
+                }
+            }
+            ReadNode::Fill(fill) => {
+                // SAFETY: as above.
+                self.add(unsafe { found.touch(Some(fill.addresses()), fill.is_dense(), Mode::Write) });
+            }
+            ReadNode::Allocation(addresses) => {
+                found.allocate(addresses.clone());
+                // SAFETY: as above.
+                self.add(unsafe { found.touch(Some(addresses.clone()), true, Mode::Write) });
+            }
+            ReadNode::Free(address) => {
+                // SAFETY: as above.
+                self.add(unsafe { found.touch(Some(*address..*address), false, Mode::Write) });
+            }
+            ReadNode::Child | ReadNode::Empty | ReadNode::Wait(_) | ReadNode::Record(_) => {}
+            ReadNode::Conditional(Some(_)) => {}
+            ReadNode::Host(..) => self.unknown = Some("a host function may access anything"),
+            ReadNode::Batch(..) => self.unknown = Some("operations on words of memory may order it with other work"),
+            ReadNode::Conditional(None) => {
+                self.unknown = Some("the driver does not tell the bodies of a conditional node (before CUDA 13.2)");
+            }
+            ReadNode::Other => self.unknown = Some("the driver does not tell what such a node accesses"),
+        }
+        self.work = work;
+    }
+
     fn add(&mut self, touch: std::result::Result<Touch, &'static str>) {
         match touch {
             Ok(touch) => self.touches.push(touch),
             Err(reason) => self.unknown = Some(reason),
         }
     }
+
+    /// Finds the memory that a kernel touches by its arguments.
+    ///
+    /// # Safety
+    ///
+    /// A context is current.
+    unsafe fn find_arguments(&mut self, launch: &ReadLaunch, found: &mut Found<'_>) {
+        let Some(arguments) = &launch.arguments else {
+            self.unknown = Some("the driver does not tell its arguments");
+            return;
+        };
+        let sizes: Vec<usize> = arguments.iter().map(Vec::len).collect();
+        let effect = launch
+            .name
+            .as_deref()
+            .and_then(|kernel| found.options.kernels.effect(kernel, &sizes));
+        let effect = effect.unwrap_or_else(|| Effect::unknown(sizes.len()));
+        self.unknown = effect.unknown;
+        self.waits = effect.waits;
+        self.params.clone_from(&effect.params);
+        if launch.is_updatable() {
+            self.unknown = Some("kernels may change it while the graph runs");
+        }
+        for (argument, param) in arguments.iter().zip(effect.params) {
+            let Some(mode) = param.mode else { continue };
+            let mut any = false;
+            let mut is_missed = false;
+            for word in argument.chunks_exact(8) {
+                let address = word.try_into().map_or(0, u64::from_le_bytes);
+                // SAFETY: by the caller's promise.
+                if let Some((block, _)) = unsafe { found.find(address) } {
+                    any = true;
+                    self.touches.push(Touch {
+                        block,
+                        mode,
+                        bytes: None,
+                    });
+                } else {
+                    is_missed |= ADDRESSES.contains(&address);
+                }
+            }
+            if self.unknown.is_none() && (is_missed || !any) {
+                self.unknown = Some("it accesses memory that the driver does not know");
+            }
+        }
+        for (name, mode) in effect.variables {
+            let block = found.variable(&name);
+            self.touches.push(Touch {
+                block,
+                mode,
+                bytes: None,
+            });
+        }
+    }
 }
 
 /// The words that may be addresses of a program: not the first page, and not those of the operating system.
 const ADDRESSES: Range<u64> = 4096..1 << 56;
-
-/// Reads a kernel node.
-///
-/// # Safety
-///
-/// As of [`Lifted::from_raw`](super::Lifted::from_raw); the node is a kernel's.
-unsafe fn launch(handle: CUgraphNode, index: usize, node: &mut LiftedNode, found: &mut Found<'_>) -> Result<()> {
-    // SAFETY: by the caller's promise.
-    let launch = unsafe { reading::launch(handle) }.at(|| found.site())?;
-    let kernel = launch.name.unwrap_or_else(|| "unknown".to_owned());
-    node.name = format!("{}_{index}", plain(&kernel));
-    node.launch = Some(PlanLaunch {
-        kernel: plain(&kernel).to_owned().into(),
-        config: LaunchConfig {
-            grid: launch.grid,
-            block: launch.block,
-            shared: launch.shared,
-        },
-    });
-    let Some(arguments) = launch.arguments else {
-        node.unknown = Some("the driver does not tell its arguments");
-        return Ok(());
-    };
-    let sizes: Vec<usize> = arguments.iter().map(Vec::len).collect();
-    let effect = found.options.kernels.effect(&kernel, &sizes).unwrap_or_else(|| Effect {
-        params: vec![Some(Mode::ReadWrite); sizes.len()],
-        variables: Vec::new(),
-        unknown: Some("its PTX is not known"),
-    });
-    node.unknown = effect.unknown;
-    for (argument, mode) in arguments.iter().zip(effect.params) {
-        let Some(mode) = mode else { continue };
-        let mut any = false;
-        let mut is_missed = false;
-        for word in argument.chunks_exact(8) {
-            let address = word.try_into().map_or(0, u64::from_le_bytes);
-            // SAFETY: by the caller's promise.
-            if let Some((block, _)) = unsafe { found.find(address) } {
-                any = true;
-                node.touches.push(Touch {
-                    block,
-                    mode,
-                    bytes: None,
-                });
-            } else {
-                is_missed |= ADDRESSES.contains(&address);
-            }
-        }
-        if effect.unknown.is_none() && (is_missed || !any) {
-            node.unknown = Some("it accesses memory that the driver does not know");
-        }
-    }
-    for (name, mode) in effect.variables {
-        let block = found.variable(&name);
-        node.touches.push(Touch {
-            block,
-            mode,
-            bytes: None,
-        });
-    }
-    node.arguments = arguments;
-    Ok(())
-}
 
 /// The name of a C++ function, as it was before the compiler wrote its types into it: the last name of
 /// `_ZN4math5scaleEPf`.

@@ -1,5 +1,7 @@
 use super::*;
-use graph_plan::LaunchConfig;
+use crate::driver::read_node::{ReadFill, ReadLaunch};
+use graph_plan::{LaunchConfig, Role};
+use graph_ptx::ast::Type;
 use std::time::{Duration, Instant};
 
 fn node(name: &str, kind: NodeKind, touches: Vec<Touch>, after: &[usize]) -> LiftedNode {
@@ -7,11 +9,15 @@ fn node(name: &str, kind: NodeKind, touches: Vec<Touch>, after: &[usize]) -> Lif
         name: name.to_owned(),
         kind,
         owner: None,
+        body: 0,
+        work: ReadNode::Empty,
         launch: None,
         arguments: Vec::new(),
         touches,
         unknown: None,
-        after: after.iter().map(|&from| (from, false)).collect(),
+        params: Vec::new(),
+        waits: false,
+        after: after.iter().map(|&from| (from, EdgeData::PLAIN)).collect(),
     }
 }
 
@@ -21,7 +27,9 @@ fn fill(name: &str, block: usize, bytes: Range<u64>, after: &[usize]) -> LiftedN
         mode: Mode::Write,
         bytes: Some(bytes),
     };
-    node(name, NodeKind::Memset, vec![touch], after)
+    let mut node = node(name, NodeKind::Memset, vec![touch], after);
+    node.work = ReadNode::Fill(ReadFill::row(7, 4));
+    node
 }
 
 fn kernel(name: &str, block: usize, mode: Mode, after: &[usize]) -> LiftedNode {
@@ -96,6 +104,56 @@ fn nothing_is_proved_of_unknown_nodes() {
 }
 
 #[test]
+fn copies_of_unknown_memory_keep_their_order() {
+    let mut copy = node("copy", NodeKind::Memcpy, Vec::new(), &[0]);
+    copy.unknown = Some("it accesses memory that the driver does not know");
+    let lifted = lifted(vec![fill("fill", 0, 0..64, &[]), copy], 1);
+    assert_eq!(lifted.plan().nodes[1].kind, NodeKind::Raw);
+    assert!(lifted.plan().unneeded_edges().is_empty());
+}
+
+#[test]
+fn bodies_of_one_node_never_meet() {
+    let conditional = node("if", NodeKind::If, Vec::new(), &[]);
+    let inside = |name: &str, body: usize| {
+        let mut inner = fill(name, 0, 0..8, &[]);
+        (inner.owner, inner.body) = (Some(0), body);
+        inner
+    };
+    let nodes = vec![conditional, inside("a", 0), inside("b", 1), inside("c", 1)];
+    let lifted = lifted(nodes, 1);
+    assert_eq!(
+        texts(&lifted),
+        ["racing: `b` and `c` both touch `x0[0..8]`, and nothing orders them"]
+    );
+    let roles: Vec<Role> = lifted.plan().bodies.iter().map(|body| body.role).collect();
+    assert_eq!(roles, [Role::Graph, Role::Then, Role::Else]);
+}
+
+#[test]
+fn programmatic_edges_order_kernels_that_wait_alone() {
+    let chain = |waits: bool| {
+        let mut later = kernel("later", 0, Mode::Read, &[]);
+        later.after = vec![(0, EdgeData::PROGRAMMATIC)];
+        later.waits = waits;
+        lifted(
+            vec![kernel("first", 0, Mode::Write, &[]), later, fill("x", 1, 0..4, &[1])],
+            2,
+        )
+    };
+    assert_eq!(texts(&chain(true)), [""; 0]);
+    assert_eq!(chain(true).needed(), [vec![], vec![0], vec![]]);
+    assert_eq!(
+        texts(&chain(false)),
+        [
+            "cannot be told: `first` and `later` may meet in `x0`, and nothing orders them: it is not known which bytes \
+          `first` and `later` touch"
+        ]
+    );
+    assert_eq!(chain(false).needed(), [vec![], vec![0], vec![1]]);
+}
+
+#[test]
 fn child_graphs_touch_what_their_nodes_touch() {
     let child = node("child", NodeKind::Graph, Vec::new(), &[]);
     let mut inner = fill("inner", 0, 0..8, &[]);
@@ -107,7 +165,9 @@ fn child_graphs_touch_what_their_nodes_touch() {
     );
     assert_eq!(lifted.plan().bodies.len(), 2);
     assert!(
-        lifted.to_rust().contains("// child: a child graph of 1 nodes"),
+        lifted
+            .to_rust()
+            .contains("        // child: a child graph of 1 nodes\n        memset"),
         "{}",
         lifted.to_rust()
     );
@@ -153,24 +213,44 @@ fn a_planted_race_is_found_quickly() {
     assert_eq!(mended.pairs_apart(), 1000 * 999 / 2 - 40 * 25 * 24 / 2);
 }
 
+/// A launch of `scale(x0 + offset, 3, 2.5)`, which has these parameters.
+fn launch(name: &str, offset: u64, params: Vec<Param>, after: &[usize]) -> LiftedNode {
+    let mut node = kernel(name, 0, Mode::ReadWrite, after);
+    node.launch = Some(PlanLaunch {
+        kernel: "scale".into(),
+        config: LaunchConfig {
+            grid: [4, 1, 1],
+            block: [16, 16, 1],
+            shared: 0,
+        },
+    });
+    node.work = ReadNode::Kernel(Box::new(ReadLaunch::named("_Z5scalePfif")));
+    node.arguments = vec![
+        (4096 + offset).to_le_bytes().to_vec(),
+        3_u32.to_le_bytes().to_vec(),
+        2.5_f32.to_le_bytes().to_vec(),
+    ];
+    node.params = params;
+    node
+}
+
 #[test]
 fn graphs_are_written_as_statements() {
-    let mut scale = kernel("scale_1", 0, Mode::ReadWrite, &[0]);
-    let config = LaunchConfig {
-        grid: [4, 1, 1],
-        block: [16, 16, 1],
-        shared: 0,
+    let param = |mode, ty, element| Param {
+        mode,
+        ty,
+        is_struct: false,
+        element,
     };
-    scale.launch = Some(PlanLaunch {
-        kernel: "scale".into(),
-        config,
-    });
-    scale.arguments = vec![
-        4096_u64.to_le_bytes().to_vec(),
-        3_u32.to_le_bytes().to_vec(),
-        vec![1, 2, 3],
+    let params = vec![
+        param(Some(Mode::ReadWrite), Type::U64, Some(Type::F32)),
+        param(None, Type::U32, None),
+        param(None, Type::F32, None),
     ];
-    let mut copy = node("copy_2", NodeKind::Memcpy, Vec::new(), &[]);
+    let whole = launch("scale_1", 0, params.clone(), &[0]);
+    let mut part = launch("scale_3", 8, params, &[2]);
+    part.after.push((1, EdgeData::PROGRAMMATIC));
+    let mut copy = node("copy.2", NodeKind::Memcpy, Vec::new(), &[1]);
     copy.touches = vec![
         Touch {
             block: 0,
@@ -180,19 +260,39 @@ fn graphs_are_written_as_statements() {
         Touch {
             block: 1,
             mode: Mode::Write,
-            bytes: Some(0..32),
+            bytes: Some(0..64),
         },
     ];
-    copy.after = vec![(1, true)];
-    let lifted = lifted(vec![fill("fill_0", 0, 0..64, &[]), scale, copy], 2);
+    let mut unknown = launch("scale_4", 0, vec![Param::UNKNOWN; 3], &[3]);
+    unknown.unknown = Some("its PTX is not known");
+    let mut host = node("host_5", NodeKind::Call, Vec::new(), &[]);
+    host.unknown = Some("a host function may access anything");
+    let last = fill("fill_6", 1, 0..32, &[4, 5]);
+    let lifted = lifted(
+        vec![fill("fill_0", 0, 0..64, &[]), whole, copy, part, unknown, host, last],
+        2,
+    );
     let expected = "\
+#[cuda_kernels(\"kernels.ptx\")] // the PTX that was given
+unsafe extern \"C\" {
+    #[link_name = \"_Z5scalePfif\"]
+    fn scale(p0: &mut [f32], p1: u32, p2: f32);
+}
+
 cuda_graph! {
     graph Test {
-        device x0: [u8; 64];
-        device x1: [u8; 64];
-        memset fill_0 = x0 <- 0 /* the value */;
-        kernel scale_1 = unsafe scale<<<4, (16, 16)>>>(&mut x0, 3_u32, [1, 2, 3]) after fill_0;
-        memcpy copy_2 = x0 -> x1[0..32] after programmatic(scale_1);
+        device x0: [f32; 16];
+        device x1: [u32; 16];
+        memset fill_0 = x0 <- 1e-44;
+        // host_5: a host function may access anything
+        kernel scale_1 = unsafe scale<<<4, (16, 16)>>>(&mut x0, 3_u32, 2.5_f32) after fill_0;
+        // copy_2: a copy of x0 to x1, which have other types
+        join copy_2 after scale_1;
+        kernel scale_3 = unsafe scale<<<4, (16, 16)>>>(&mut x0[2..16], 3_u32, 2.5_f32) after copy_2, scale_1;
+        // scale_3: edges to it were programmatic
+        // scale_4: scale<<<4, (16, 16)>>>: its PTX is not known
+        join scale_4 after scale_3;
+        memset fill_6 = x1[0..8] <- 7 after scale_4;
     }
 }
 ";
@@ -201,5 +301,4 @@ cuda_graph! {
         lifted.plan().nodes[1].launch.as_ref().map(|launch| &*launch.kernel),
         Some("scale")
     );
-    assert!(lifted.plan().unneeded_edges().is_empty());
 }
