@@ -13,6 +13,7 @@ use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::{DebugOptions, InstantiateOptions};
 use crate::devices::uploads::UploadForm;
 use crate::devices::{Backend, Emulated};
+use crate::driver::nvtx::{self, Range};
 use crate::driver::{CUgraph, CUgraphExec, CUstream, CudaStream};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::ownership::block::SharedMemory;
@@ -30,6 +31,12 @@ use std::time::{Duration, Instant};
 pub(crate) use crate::backend::cuda::CAPTURED;
 pub use crate::backend::cuda::Updated;
 
+/// A range for tools, about a graph.
+#[inline]
+fn range(verb: &str, draft: &Draft) -> Range {
+    nvtx::range(|| format!("{verb} {}", draft.name))
+}
+
 /// A graph that can be launched, with the memory that it uses.
 pub(crate) enum Executable {
     Cuda(Box<CudaExecutable>),
@@ -41,6 +48,7 @@ pub(crate) enum Executable {
 impl Executable {
     /// Makes all that comes before [`Executable::instantiate`]: memory, kernels and nodes.
     pub(crate) fn prepare(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Self> {
+        let _range = range("build", blueprint.draft);
         check(backend, blueprint)?;
         match (backend, blueprint.debug) {
             (Backend::Cuda(cuda), Some(options)) => Ok(Executable::Debug(Box::new(DebugExecutable::build(
@@ -69,6 +77,7 @@ impl Executable {
 
     /// Makes what was prepared ready to launch.
     pub(crate) fn instantiate(&mut self, blueprint: &Blueprint<'_>, options: InstantiateOptions) -> Result<()> {
+        let _range = range("instantiate", blueprint.draft);
         self.cuda_mut()
             .map_or(Ok(()), |exec| exec.instantiate(blueprint, options))
     }
@@ -157,6 +166,7 @@ impl Executable {
     /// Starts the graph on its own stream.
     #[inline]
     pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        let _range = range("launch", draft);
         match self {
             Executable::Cuda(exec) => exec.launch().map_err(|error| launch_error(draft, error)),
             Executable::Debug(exec) => exec.launch(draft, program),
@@ -174,6 +184,7 @@ impl Executable {
         claims: &Claims<'_>,
         recorder: &mut Recorder,
     ) -> Result<()> {
+        let _range = range("profile", draft);
         match self {
             Executable::Cuda(exec) => exec.profile(draft, program, rows, claims, recorder),
             Executable::Debug(exec) => exec.profile(draft, program, claims, recorder),
@@ -192,6 +203,7 @@ impl Executable {
         program: &Program,
         shared: &SharedResources,
     ) -> Option<Result<LaunchEnd>> {
+        let _range = range("launch", draft);
         match self {
             Executable::Emulator(exec) => Some(exec.launch_on_thread(draft, program, shared)),
             Executable::Cuda(_) | Executable::Debug(_) => None,
@@ -200,6 +212,7 @@ impl Executable {
 
     /// Starts the graph on a user's stream.
     pub(crate) fn launch_on(&mut self, draft: &Draft, program: &Program, stream: &CudaStream) -> Result<()> {
+        let _range = range("launch", draft);
         match self {
             Executable::Cuda(exec) => exec.launch_on(draft, stream),
             Executable::Debug(exec) => exec.launch_on(draft, program, stream),
@@ -223,6 +236,7 @@ impl Executable {
         claims: &Claims<'_>,
         stream: Option<&CudaStream>,
     ) -> Result<()> {
+        let _range = range("launch", draft);
         match self {
             Executable::Cuda(exec) => {
                 exec.check_communicators(draft)?;
@@ -253,6 +267,7 @@ impl Executable {
 
     /// As [`Executable::wait`], but panics of host functions are left to be reported.
     fn wait_launches(&self, draft: &Draft) -> Result<()> {
+        let _range = range("wait for", draft);
         match self {
             Executable::Cuda(exec) => {
                 let waited = exec.wait().map_err(|error| exec.fail_ranks(draft, error));

@@ -1,6 +1,6 @@
 //! The CUDA driver: one `unsafe fn` for each call, returning [`CudaError`](crate::error::CudaError) instead of a code.
-//! Nothing else calls CUDA. A call is a row in a table: `calls`. The calls that CUDA's runtime library has, too, are
-//! rows of `graph_api`.
+//! Nothing else calls CUDA, or tools that watch it (`nvtx`). A call is a row in a table: `calls`. The calls that CUDA's
+//! runtime library has, too, are rows of `graph_api`.
 //!
 //! Each function asks of its caller what CUDA asks (<https://docs.nvidia.com/cuda/cuda-driver-api/>): handles are live
 //! and of one context; pointers are valid for the call and, if work is queued, until that has run; a context is current
@@ -22,6 +22,7 @@ pub(crate) mod reading;
 pub(crate) mod read_node;
 mod edge;
 pub(crate) mod driver_log;
+pub(crate) mod nvtx;
 mod conditional_node;
 pub(crate) mod graph;
 pub(crate) mod host_function;

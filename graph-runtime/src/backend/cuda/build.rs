@@ -19,7 +19,7 @@ use crate::devices::cuda_memory::CudaMemory;
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::InstantiateOptions;
 use crate::devices::uploads::UploadForm;
-use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
+use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture, nvtx};
 use crate::error::{At, Error, Result, Site};
 use crate::ownership::blueprint::{Blueprint, Programmatic};
 use crate::ownership::device_memory::KernelMemory;
@@ -405,6 +405,7 @@ impl CudaExecutable {
                 let delay = unsafe { delay::add(&self.cuda, graph, &after, &self.kernels, seed, node) };
                 after = vec![delay.map_err(|error| (node, error))?];
             }
+            let range = nvtx::range(|| format!("node {}", blueprint.draft.nodes[node].name));
             self.nodes[node] = match &blueprint.program.ops[node] {
                 Op::Structure(Structure::Conditional(conditional)) => {
                     // SAFETY: the graph lives, and `after` are nodes of it since `sequence` is in order.
@@ -445,6 +446,7 @@ impl CudaExecutable {
                     }?
                 }
             };
+            drop(range);
             if self.adder.forms.has(node) {
                 let (handle, guard) = (self.nodes[node], entry.guard(node));
                 self.predicated

@@ -11,7 +11,7 @@ use crate::backend::cuda::predicated::Guard;
 use crate::backend::cuda::prices::Prices;
 use crate::backend::finite::Before;
 use crate::devices::timer::Timer;
-use crate::driver::{self, CUgraphExec, GraphApi};
+use crate::driver::{self, CUgraphExec, GraphApi, nvtx};
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::recorder::Recorder;
 use crate::program::{Conditional, ConditionalKind, Op, Program, Structure};
@@ -140,6 +140,7 @@ impl Steps<'_> {
 
     /// Runs a node that has no bodies, and waits for it.
     fn step(&mut self, node: usize, work: Single<'_>, run: &mut Run<'_>) -> Result<()> {
+        let _range = nvtx::range(|| format!("node {}", run.draft.nodes[node].name));
         let whole = run.program.whole_capture().is_some() && !self.parts.exec.is_null();
         let made = match whole || self.state.raw.contains_key(&node) {
             true => None,
