@@ -8,7 +8,7 @@ use crate::backend::executable::Updated;
 use crate::devices::bodies::BodyForm;
 use crate::devices::uploads::UploadForm;
 use crate::driver::CudaStream;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::advice::Advice;
 use crate::graph::captured_graph::CapturedGraph;
 use crate::graph::definition::Definition;
@@ -122,6 +122,13 @@ pub trait AnyGraph: fmt::Debug {
     /// As [`Graph::launch_async_on`].
     fn launch_async_on(&mut self, stream: &CudaStream) -> Result<LaunchFuture> {
         self.__graph_mut().0.launch_async_on(stream)
+    }
+
+    /// Adds to the error of a future what the errors of [`AnyGraph::synchronize`] have.
+    ///
+    /// As [`Graph::explain`].
+    fn explain(&self, error: Error) -> Error {
+        self.__graph().0.explain(error)
     }
 
     /// Waits for all launches.

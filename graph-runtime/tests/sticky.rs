@@ -19,6 +19,11 @@ fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<(
     let fault =
         |error: &Error| matches!(error, Error::Cuda { source, .. } if source.name() == "CUDA_ERROR_ILLEGAL_ADDRESS");
     assert!(fault(&error), "{error}");
+    assert!(
+        !error.to_string().contains("emulator"),
+        "a future does not have the graph: {error}"
+    );
+    let explained = graph.explain(error).to_string();
     assert!(graph.launch_async().is_err());
     let error = graph.synchronize().unwrap_err();
     let Error::Cuda { source, .. } = &error else {
@@ -41,6 +46,10 @@ fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<(
         "{error}"
     );
     assert!(lines[2].ends_with(", where nothing is"), "{error}");
+    // An error of a future has the same notes, once it was explained.
+    let notes = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(notes(&explained), notes(&error.to_string()));
+    assert_eq!(graph.explain(error.clone()).to_string(), error.to_string());
     // It is looked for once.
     assert_eq!(graph.synchronize().unwrap_err().to_string(), error.to_string());
     assert!(graph.host(&index).is_err() && graph.device(&out).is_err() && graph.launch().is_err());

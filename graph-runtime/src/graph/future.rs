@@ -29,9 +29,10 @@ use std::task::{Context, Poll};
 ///
 /// # Errors
 ///
-/// * [`Error::Cuda`](crate::Error::Cuda) if the launch failed on CUDA, or if a host function polls this. The notes
-///   about a fault come with the error of [`Graph::synchronize`](crate::Graph::synchronize): the emulator needs the
-///   graph to look for the line, and a future does not have it;
+/// * [`Error::Cuda`](crate::Error::Cuda) if the launch failed on CUDA, or if a host function polls this. The emulator
+///   needs the graph to look for the line of a fault, and a future does not have it:
+///   [`Graph::explain`](crate::Graph::explain) adds the notes that the error of
+///   [`Graph::synchronize`](crate::Graph::synchronize) has;
 /// * [`Error::Fault`](crate::Error::Fault) on the emulator;
 /// * [`Error::Panicked`](crate::Error::Panicked) if a host function has panicked.
 #[must_use = "the launch is in flight, but nothing waits for it; `launch` does the same"]

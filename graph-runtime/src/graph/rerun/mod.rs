@@ -20,6 +20,8 @@ use twin::{Twin, Unknown};
 const MAX_TIME: u64 = 5000;
 /// The most notes that a process keeps.
 const MAX_TEXTS: usize = 16;
+/// The beginning of a note about what the emulator has found.
+const FOUND: &str = "\nnote: one launch of this graph on the CPU emulator";
 /// The number of names of memory that a note lists.
 const MAX_NAMES: usize = 3;
 
@@ -32,6 +34,26 @@ struct Finding {
 }
 
 impl Graph {
+    /// Adds to the error of a [future](crate::LaunchFuture) what the errors of [`Graph::synchronize`] have: after a
+    /// fault of a kernel on a GPU, the graph is launched once on the emulator, which may find the node and the line. A
+    /// future cannot do that, as it does not have the graph.
+    ///
+    /// ```
+    /// # use graph_runtime::{Graph, Result};
+    /// async fn run(graph: &mut Graph) -> Result<()> {
+    ///     let launch = graph.launch_async()?;
+    ///     launch.await.map_err(|error| graph.explain(error))
+    /// }
+    /// ```
+    ///
+    /// Errors of other kinds, and those that have such notes, are returned as they are.
+    pub fn explain(&self, error: Error) -> Error {
+        if error.to_string().contains(FOUND) {
+            return error;
+        }
+        self.explained(error)
+    }
+
     /// Adds the place that the emulator finds to an error of a kernel on a GPU.
     #[cold]
     pub(super) fn explained(&self, error: Error) -> Error {
@@ -39,7 +61,11 @@ impl Graph {
         if !cfg!(feature = "emulator") || !lacks_line() {
             return error;
         }
-        let text = error.to_string();
+        // Every call that returns the error of a kernel returns the same one.
+        let text = match &error {
+            Error::Cuda { source, .. } => source.name().to_owned(),
+            other => other.to_string(),
+        };
         let known = match &*self.explained.lock() {
             Some((of, notes)) if *of == text => Some(*notes),
             _ => None,
@@ -107,11 +133,10 @@ fn look(graph: &Graph, error: &Error, deadline: Instant) -> String {
         }
         Ok(_) if !twin.runs() => return String::new(),
         Ok(None) if unknown.is_empty() => {
-            "\nnote: one launch of this graph on the CPU emulator finds no fault".to_owned()
+            format!("{FOUND} finds no fault")
         }
         Ok(None) => format!(
-            "\nnote: one launch of this graph on the CPU emulator finds no fault; but the contents of {} are lost, and were \
-             zero there",
+            "{FOUND} finds no fault; but the contents of {} are lost, and were zero there",
             names(&unknown)
         ),
         Ok(Some(found)) => {
@@ -163,7 +188,7 @@ impl Finding {
             Some(_) => format!("fails at node `{node}` instead"),
         };
         let message = &self.message;
-        let mut text = format!("\nnote: one launch of this graph on the CPU emulator {end}: {message}");
+        let mut text = format!("{FOUND} {end}: {message}");
         if is_same {
             let _ = write!(
                 text,
