@@ -27,6 +27,8 @@ const CHAIN: usize = 17;
 const LAUNCHES: usize = 11;
 /// The time for which a GPU that was idle is kept busy first, in nanoseconds: its clock is slow until then.
 const WARM_UP: u64 = 50_000_000;
+/// The time for which it is kept busy while the host launches a row, in nanoseconds.
+const LEAD_IN: u64 = 50_000;
 
 /// The clock of one launch.
 pub(super) struct Stamps<'a> {
@@ -34,7 +36,17 @@ pub(super) struct Stamps<'a> {
     /// The times that kernels write, in nanoseconds: before the first node of a row, and after each.
     memory: CudaMemory,
     /// The graphs of rows, by the first node of each.
-    pieces: HashMap<usize, Piece>,
+    pieces: HashMap<usize, RowGraphs>,
+}
+
+/// The graphs of a row, to be launched one after the other.
+struct RowGraphs {
+    /// Of a row that begins a launch with a copy: the copy once more, so that the copy engine is awake, and the first
+    /// time. So the copy is measured as in launches that follow each other: a kernel before it in its own graph would
+    /// hand over to the copy engine, which nothing does in a launch. No other node changes what it copies before it has
+    /// run, so the copy that counts does the same.
+    lead_in: Option<Piece>,
+    row: Piece,
 }
 
 /// Nodes of one body that run one after the other.
@@ -44,8 +56,7 @@ struct Row<'a> {
     stamps: &'a Stamps<'a>,
     /// Whether all nodes are measured.
     is_divided: bool,
-    /// Whether the first node is a copy that a launch begins with. Then the first time is taken beside it: a kernel
-    /// before it would hand over to the copy engine, which nothing does in a launch.
+    /// Whether the first node is a copy that a launch begins with. Then the graph before takes the first time.
     begins_with_copy: bool,
 }
 
@@ -91,7 +102,8 @@ impl Steps<'_> {
                 true => stamps.rows.groups(&running),
                 false => running.iter().map(|&node| vec![node]).collect(),
             };
-            let is_copy = matches!(program.ops[*first].work(), Some(Work::Memcpy(_)));
+            let is_copy =
+                matches!(program.ops[*first].work(), Some(Work::Memcpy(_))) && !self.parts.adder.forms.has(*first);
             let begins_with_copy = is_copy && stamps.rows.after[*first].is_empty() && run.around.is_empty();
             if !stamps.pieces.contains_key(first) {
                 let row = Row {
@@ -100,20 +112,19 @@ impl Steps<'_> {
                     stamps,
                     is_divided: recorder.is_divided(),
                 };
-                let piece = self.row_piece(&row, run.draft, program);
-                let piece = piece.map_err(|failure| failure.error(run.draft))?;
-                stamps.pieces.insert(*first, piece);
+                let graphs = self.row_graphs(&row, run.draft, program);
+                let graphs = graphs.map_err(|failure| failure.error(run.draft))?;
+                stamps.pieces.insert(*first, graphs);
             }
-            let launched = self.launch_row(stamps.pieces[first].exec);
+            let RowGraphs { lead_in, row } = &stamps.pieces[first];
+            let execs = lead_in.iter().chain([row]).map(|piece| piece.exec);
+            let launched = self.launch_row(execs);
             if launched.is_err() && self.state.over {
                 stamps.pieces.drain().for_each(|(_, piece)| std::mem::forget(piece)); // they may run (fact 2)
             }
             let graph = || Site::graph(&run.draft.name);
             launched.at(graph)?;
-            let mut stamped = stamps.times(running.len() + 1).at(graph)?;
-            if begins_with_copy {
-                stamped[0] = stamped[0].saturating_sub(recorder.overhead().unwrap_or(0));
-            }
+            let stamped = stamps.times(running.len() + 1).at(graph)?;
             times = divided(&groups, &stamped, recorder);
         }
         for &node in nodes {
@@ -125,16 +136,53 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Launches a graph, and waits for it. The context is current.
-    fn launch_row(&mut self, exec: CUgraphExec) -> Result<(), CudaError> {
-        // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1 of `Steps`); its
-        // stream lives.
-        let ran = unsafe { self.parts.cuda.api().launch(exec, self.parts.stream) }.and_then(|()| self.drain());
+    /// Launches graphs, one after the other, and waits for them. The context is current.
+    fn launch_row(&mut self, execs: impl IntoIterator<Item = CUgraphExec>) -> Result<(), CudaError> {
+        let launched = execs.into_iter().try_for_each(|exec| {
+            // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1 of `Steps`); its
+            // stream lives.
+            unsafe { self.parts.cuda.api().launch(exec, self.parts.stream) }
+        });
+        let ran = launched.and_then(|()| self.drain());
         self.state.over = ran.is_err() && self.drain().is_err();
         ran
     }
 
-    /// Makes the graph of a row. The context is current.
+    /// Makes the graphs of a row. The context is current.
+    fn row_graphs(&mut self, row: &Row<'_>, draft: &Draft, program: &Program) -> Result<RowGraphs, Failure> {
+        let lead_in = match row.begins_with_copy {
+            true => Some(self.lead_in(row, draft, program)?),
+            false => None,
+        };
+        let row = self.row_piece(row, draft, program)?;
+        Ok(RowGraphs { lead_in, row })
+    }
+
+    /// Makes the graph before a row that begins with a copy. The context is current.
+    fn lead_in(&mut self, row: &Row<'_>, draft: &Draft, program: &Program) -> Result<Piece, Failure> {
+        let first = row.groups[0][0];
+        let at_first = |error: CudaError| (first, error);
+        let api = self.parts.cuda.api();
+        let mut piece = Piece::empty(api);
+        // SAFETY: the driver is initialised.
+        piece.graph = unsafe { api.create() }.map_err(at_first)?;
+        let copy = match Single::of(&program.ops[first]) {
+            Some(single) => vec![self.add_to_row(draft, program, (piece.graph, first, single), &[], &[])?],
+            None => Vec::new(), // `row` has left it out
+        };
+        let (cuda, kernels) = (&self.parts.cuda, &self.parts.kernels);
+        // SAFETY: the graph and its node were just made in the current context, in which the kernels are; they outlive
+        // the piece (fact 2 of `Steps`).
+        let busy = unsafe { delay::add_delay(cuda, piece.graph, &copy, kernels, LEAD_IN) }.map_err(at_first)?;
+        // SAFETY: as above, and so does the memory.
+        unsafe { delay::add_stamp(cuda, piece.graph, &[busy], kernels, row.stamps.address(0)) }.map_err(at_first)?;
+        // SAFETY: the graph was made above.
+        let exec = unsafe { api.instantiate(piece.graph, 0) };
+        piece.exec = exec.map_err(|failed| at_first(failed.error))?;
+        Ok(piece)
+    }
+
+    /// Makes the graph of a row's nodes. The context is current.
     fn row_piece(&mut self, row: &Row<'_>, draft: &Draft, program: &Program) -> Result<Piece, Failure> {
         let first = row.groups[0][0];
         let at_first = |error: CudaError| (first, error);
@@ -150,7 +198,10 @@ impl Steps<'_> {
             // they and the memory outlive the piece (fact 2 of `Steps`).
             unsafe { delay::add_stamp(cuda, graph, after, kernels, row.stamps.address(index)) }
         };
-        let mut last = stamp(self, &[], 0).map_err(at_first)?;
+        let mut last = match row.begins_with_copy {
+            true => None,
+            false => Some(stamp(self, &[], 0).map_err(at_first)?),
+        };
         let mut index = 0;
         for group in &row.groups {
             let mut handles: HashMap<usize, CUgraphNode> = HashMap::new();
@@ -161,8 +212,8 @@ impl Steps<'_> {
                 let inner = row.stamps.rows.after[node].iter();
                 let inner = inner.filter_map(|(from, early)| Some((*handles.get(from)?, *early)));
                 let (early, mut after): (Vec<_>, Vec<_>) = inner.partition(|(_, early)| *early);
-                if position == 0 && !(row.begins_with_copy && index == 0) {
-                    after.push((last, false));
+                if position == 0 {
+                    after.extend(last.map(|last| (last, false)));
                 }
                 let ends = |edges: Vec<(CUgraphNode, bool)>| -> Vec<CUgraphNode> {
                     edges.into_iter().map(|(from, _)| from).collect()
@@ -172,7 +223,7 @@ impl Steps<'_> {
                 handles.insert(node, handle);
                 index += 1;
                 if position + 1 == group.len() {
-                    last = stamp(self, &[handle], index).map_err(|error| (node, error))?;
+                    last = Some(stamp(self, &[handle], index).map_err(|error| (node, error))?);
                 } else if row.is_divided {
                     stamp(self, &[handle], index).map_err(|error| (node, error))?;
                 }
@@ -215,7 +266,7 @@ impl Steps<'_> {
         unsafe { delay::add_delay(cuda, piece.graph, &[], kernels, WARM_UP) }?;
         // SAFETY: as above.
         piece.exec = unsafe { api.instantiate(piece.graph, 0) }.map_err(|failed| failed.error)?;
-        let ran = self.launch_row(piece.exec);
+        let ran = self.launch_row([piece.exec]);
         if self.state.over {
             std::mem::forget(piece); // it may still run
         }
@@ -241,7 +292,7 @@ impl Steps<'_> {
         piece.exec = unsafe { api.instantiate(piece.graph, 0) }.map_err(|failed| failed.error)?;
         let mut steps = Vec::new();
         for _ in 0..LAUNCHES {
-            if let Err(error) = self.launch_row(piece.exec) {
+            if let Err(error) = self.launch_row([piece.exec]) {
                 if self.state.over {
                     std::mem::forget(piece); // it may still run
                 }
