@@ -1,44 +1,42 @@
-//! The worth of `graph.advice()`: graphs as they were written, the advice about them, and the same graphs after it was
-//! followed, with nothing else changed. Both compute the same.
+//! The worth of `graph.advice()`: each graph as it was written, a profile of it, the advice, and the graph after that
+//! was followed, with nothing else changed. Both compute the same. Rounds of both are in turns.
 //!
-//! * `server`: the graph for one request.
-//! * `train_digits`: a step of training.
+//! * `server`: the graph for one request. Its upload becomes a kernel, and its layers have more blocks.
+//! * `train_digits`: a step of training. Its uploads become kernels.
 //! * `sensors`: a graph as somebody writes who comes from streams: eight sensors have nothing to do with each other,
-//!   and all their work is in one line.
+//!   and all their work is in one line. Edges that no data needs are left out.
 
-use examples::bench::Figure;
-use examples::digits::kernels::{back, hidden, learn, loss, schedule};
-use examples::digits::{B, CLASSES, HIDDEN, Layer1, Layer2, Layer3, Model, PIXELS, Train, digits};
+use examples::compare::close;
+use examples::digits::{B, Model, Train, digits};
 use examples::mlp::{Layer, linear};
 use examples::program::random;
-use graph_runtime::{AnyGraph, BoxError, Device, Graph, GraphBuilder, Launch, Mapped, cuda_graph, cuda_kernels};
+use graph_runtime::{AnyGraph, BoxError, Device, Graph, GraphBuilder, Launch, Uploads, cuda_graph, cuda_kernels};
+use std::time::Instant;
 
-const ROUNDS: usize = 20;
-const LAUNCHES: usize = 200;
+/// The rounds that are measured, after some that are not, and the launches of each, with a wait after the last.
+const ROUNDS: usize = 21;
+const WARM_UP: usize = 5;
+const LAUNCHES: u32 = 200;
+/// The launches of a profile.
+const PROFILED: usize = 20;
 /// The rows of a request to the server, and its layers.
 const ROWS: usize = 16;
 const INPUTS: usize = 64;
 const WIDE: usize = 256;
 const OUTPUTS: usize = 16;
-/// The numbers of the layers of `train_digits`, and the share that its dropout keeps.
-const SIZES: [usize; 3] = [
-    size_of::<Layer1>() / 4,
-    size_of::<Layer2>() / 4,
-    size_of::<Layer3>() / 4,
-];
-const KEEP: f32 = 0.5;
+/// The threads of a block of `linear_by_warps`, and the outputs that these compute.
+const THREADS: usize = 256;
+const EACH: usize = THREADS / 32;
 /// The sensors, and the layers that each has.
 const SENSORS: usize = 8;
 const LAYERS: usize = 6;
 
-#[cuda_kernels("kernels/fetch.ptx")]
+#[cuda_kernels("kernels/linear_by_warps.ptx")]
 unsafe extern "C" {
-    /// `to = from`, a thread for each of `n`
-    #[requires(n <= from.len() && n <= to.len())]
-    safe fn fetch(from: &[Mapped<u32>], to: &mut [u32], n: u32);
-    #[link_name = "fetch"]
-    #[requires(n <= from.len() && n <= to.len())]
-    safe fn fetch_floats(from: &[Mapped<f32>], to: &mut [f32], n: u32);
+    /// As `linear`; a block for each row and eight columns, a warp for each column
+    #[requires(grid.x * inputs <= x.len() && outputs * inputs <= w.len() && outputs <= b.len() && grid.x * outputs <= y.len())]
+    #[requires(block.x == 256)]
+    safe fn linear_by_warps(x: &[f32], w: &[f32], b: &[f32], y: &mut [f32], inputs: u32, outputs: u32, relu: u32);
 }
 
 cuda_graph! {
@@ -58,58 +56,20 @@ cuda_graph! {
         memcpy download = y -> output                                                             after second;
     }
 
-    /// "declare the memory as `mapped`, and let a kernel copy it"
+    /// "launch at least 132 blocks, each with less to do"
     graph InferAdvised(
         w1: device [[f32; INPUTS]; WIDE], b1: device [f32; WIDE], w2: device [[f32; WIDE]; OUTPUTS], b2: device [f32; OUTPUTS],
     ) {
-        mapped  input:  [[f32; INPUTS]; ROWS];
+        host    input:  [[f32; INPUTS]; ROWS];
         host    output: [[f32; OUTPUTS]; ROWS];
         scratch x:      [[f32; INPUTS]; ROWS];
         scratch wide:   [[f32; WIDE]; ROWS];
         scratch y:      [[f32; OUTPUTS]; ROWS];
 
-        kernel upload   = fetch_floats<<<ROWS, INPUTS>>>(&input, &mut x, ROWS * INPUTS);
-        kernel first    = linear<<<ROWS, WIDE>>>(&x, &w1, &b1, &mut wide, INPUTS, WIDE, 1)         after upload;
-        kernel second   = linear<<<ROWS, OUTPUTS>>>(&wide, &w2, &b2, &mut y, WIDE, OUTPUTS, 0)     after first;
-        memcpy download = y -> output                                                             after second;
-    }
-
-    /// `Train` of `examples::digits`, with images and labels that are `mapped`.
-    graph TrainAdvised(seed: u64, layer1: mut device Layer1, layer2: mut device Layer2, layer3: mut device Layer3) {
-        mapped  images:   [[f32; PIXELS]; B];
-        mapped  labels:   [u32; B];
-        rng     dropout = seed, draws 4;
-        param   rows:     u32 = B as u32;
-        param   peak:     f32 = 4e-3;
-        param   warm_up:  u32 = 1;
-        param   total:    u32 = 1000;
-
-        device  step:     u32;
-        device  rates:    [f32; 3];
-        device  losses:   f32;
-        device  moments1: [Layer1; 2];
-        device  moments2: [Layer2; 2];
-        device  moments3: [Layer3; 2];
-        scratch x:        [[f32; PIXELS]; B];
-        scratch wanted:   [u32; B];
-        scratch h1:       [[f32; HIDDEN]; B];
-        scratch h2:       [[f32; HIDDEN]; B];
-        scratch dy:       [[f32; CLASSES]; B];
-        scratch dh2:      [[f32; HIDDEN]; B];
-        scratch dh1:      [[f32; HIDDEN]; B];
-
-        kernel up      = fetch_floats<<<B, PIXELS>>>(&images, &mut x, B * PIXELS);
-        kernel label   = fetch<<<1, B>>>(&labels, &mut wanted, B);
-        kernel first   = hidden<<<(4, 2), 256>>>(&x, &layer1, &dropout, &mut h1, PIXELS, HIDDEN, KEEP)   after up;
-        kernel second  = hidden<<<(4, 2), 256>>>(&h1, &layer2, &dropout, &mut h2, HIDDEN, HIDDEN, KEEP)  after first;
-        kernel error   = loss<<<B / 8, 256>>>(&h2, &layer3, &wanted, &mut dy, &losses, rows)             after second, label;
-        kernel back2   = back<<<(4, 2), 256>>>(&dy, &layer3, &h2, &mut dh2, HIDDEN, CLASSES, KEEP)       after error;
-        kernel back1   = back<<<(4, 2), 256>>>(&dh2, &layer2, &h1, &mut dh1, HIDDEN, HIDDEN, KEEP)       after back2;
-
-        kernel count   = schedule<<<1, 1>>>(&mut step, &mut rates, peak, warm_up, total);
-        kernel learn3  = learn<<<(4, 1), 256>>>(&dy, &h2, &rates, &mut layer3, &mut moments3, B, HIDDEN, CLASSES, SIZES[2])  after back2, count;
-        kernel learn2  = learn<<<(4, 4), 256>>>(&dh2, &h1, &rates, &mut layer2, &mut moments2, B, HIDDEN, HIDDEN, SIZES[1])  after back1, count;
-        kernel learn1  = learn<<<(2, 4), 256>>>(&dh1, &x, &rates, &mut layer1, &mut moments1, B, PIXELS, HIDDEN, SIZES[0])  after back1, count;
+        memcpy upload   = input -> x;
+        kernel first    = linear_by_warps<<<(ROWS, WIDE / EACH), THREADS>>>(&x, &w1, &b1, &mut wide, INPUTS, WIDE, 1)      after upload;
+        kernel second   = linear_by_warps<<<(ROWS, OUTPUTS / EACH), THREADS>>>(&wide, &w2, &b2, &mut y, WIDE, OUTPUTS, 0)  after first;
+        memcpy download = y -> output                                                                                     after second;
     }
 }
 
@@ -136,64 +96,114 @@ fn sensors(device: &Device, in_a_line: bool) -> graph_runtime::Result<Graph> {
     builder.build()
 }
 
+/// Prints a profile of a graph and the advice about it, and the times of a launch of it and of the one that follows the
+/// advice.
+fn compare(name: &str, before: &mut impl AnyGraph, after: &mut impl AnyGraph) -> Result<(), BoxError> {
+    println!("{}\n{}", before.profile(PROFILED)?, before.advice());
+    let (mut own, mut advised, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..WARM_UP + ROUNDS {
+        let (one, other) = (time(before)?, time(after)?);
+        if round >= WARM_UP {
+            own.push(one);
+            advised.push(other);
+            ratios.push(other / one);
+        }
+    }
+    let [own, advised, ratios] = [own, advised, ratios].map(quartiles);
+    let text = |[low, median, high]: [f64; 3]| format!("{median:.2} ({low:.2} to {high:.2})");
+    println!(
+        "advice:  {name}: {} us as written, {} us as advised: {}",
+        text(own),
+        text(advised),
+        text(ratios)
+    );
+    let path = before.profile(PROFILED)?.critical_time().as_secs_f64() * 1e6;
+    println!(
+        "profile: {name}: {path:.2} us along the critical path, {:.2} of a launch",
+        path / own[1]
+    );
+    let left = after.profile(PROFILED)?;
+    let path = left.critical_time().as_secs_f64() * 1e6;
+    println!(
+        "profile: {name}, as advised: {path:.2} us along the critical path, {:.2} of a launch",
+        path / advised[1]
+    );
+    println!("left: {}\n", after.advice());
+    Ok(())
+}
+
+/// The microseconds of a launch among many.
+fn time(graph: &mut impl AnyGraph) -> graph_runtime::Result<f64> {
+    let start = Instant::now();
+    for _ in 0..LAUNCHES {
+        graph.launch()?;
+    }
+    graph.synchronize()?;
+    Ok(start.elapsed().as_secs_f64() * 1e6 / f64::from(LAUNCHES))
+}
+
+/// The lower quartile, the median and the upper quartile.
+fn quartiles(mut numbers: Vec<f64>) -> [f64; 3] {
+    numbers.sort_by(f64::total_cmp);
+    [1, 2, 3].map(|quarter| numbers[(numbers.len() - 1) * quarter / 4])
+}
+
+fn server(device: &Device) -> Result<(), BoxError> {
+    let mut random = random(1);
+    let first = Layer::new(device, &mut random, 0.1)?;
+    let second = Layer::new(device, &mut random, 0.1)?;
+    let kernels = device.with_uploads(Uploads::Kernels);
+    let mut before = Infer::build(device, &first.w, &first.b, &second.w, &second.b)?;
+    let mut uploads = Infer::build(&kernels, &first.w, &first.b, &second.w, &second.b)?;
+    let mut after = InferAdvised::build(&kernels, &first.w, &first.b, &second.w, &second.b)?;
+    let input = [(); ROWS].map(|()| [(); INPUTS].map(|()| random()));
+    *before.input_mut()? = input;
+    *uploads.input_mut()? = input;
+    *after.input_mut()? = input;
+    before.launch()?;
+    uploads.launch()?;
+    after.launch()?;
+    let expected = before.output()?.as_flattened();
+    close("uploads", uploads.output()?.as_flattened(), expected, 0.0)?;
+    close("as advised", after.output()?.as_flattened(), expected, 1e-5)?;
+    compare("server, uploads alone", &mut before, &mut uploads)?;
+    compare("server", &mut before, &mut after)
+}
+
+fn train_digits(device: &Device) -> Result<(), BoxError> {
+    let (images, _) = digits()?;
+    let mut random = random(1);
+    let models = [Model::new(device, &mut random)?, Model::new(device, &mut random)?];
+    models[1].write(&models[0].read()?.concat())?;
+    let build = |device: &Device, model: &Model| Train::build(device, 7, &model.layer1, &model.layer2, &model.layer3);
+    let mut before = build(device, &models[0])?;
+    let mut after = build(&device.with_uploads(Uploads::Kernels), &models[1])?;
+    for graph in [&mut before, &mut after] {
+        let memory = graph.memory_mut()?;
+        for (row, digit) in images.iter().take(B).enumerate() {
+            (memory.images[row], memory.labels[row]) = (digit.image, digit.label);
+        }
+        for _ in 0..3 {
+            graph.launch()?;
+        }
+    }
+    if models[0].read()?.concat() != models[1].read()?.concat() {
+        return Err("train_digits: the graph that follows the advice computes something else".into());
+    }
+    compare("train_digits", &mut before, &mut after)
+}
+
 fn main() -> Result<(), BoxError> {
     let device = Device::any()?;
     if device.is_emulator() {
         println!("advice: there is no CUDA device; nothing is measured");
         return Ok(());
     }
-    let figure = |name| Figure::new(name, ROUNDS, LAUNCHES);
-    let mut random = random(1);
-
-    let (first, second) = (
-        Layer::new(&device, &mut random, 0.1)?,
-        Layer::new(&device, &mut random, 0.1)?,
+    println!(
+        "{}: medians of {ROUNDS} rounds of {LAUNCHES} launches, and quartiles",
+        device.name()
     );
-    let mut before = Infer::build(&device, &first.w, &first.b, &second.w, &second.b)?;
-    let mut after = InferAdvised::build(&device, &first.w, &first.b, &second.w, &second.b)?;
-    let input = [(); ROWS].map(|()| [(); INPUTS].map(|()| random()));
-    *before.input_mut()? = input;
-    for (index, number) in input.as_flattened().iter().enumerate() {
-        after.input()?.store(index, *number)?;
-    }
-    before.launch()?;
-    after.launch()?;
-    if before.output()? != after.output()? {
-        return Err("server: the graph that follows the advice computes something else".into());
-    }
-    figure("server, one request").graph(&mut before)?;
-    println!("{}", before.advice());
-    figure("server, one request, advised").graph(&mut after)?;
-
-    let (images, _) = digits()?;
-    let model = Model::new(&device, &mut random)?;
-    let mut before = Train::build(&device, 7, &model.layer1, &model.layer2, &model.layer3)?;
-    let twin = Model::new(&device, &mut random)?;
-    twin.write(&model.read()?.concat())?;
-    let mut after = TrainAdvised::build(&device, 7, &twin.layer1, &twin.layer2, &twin.layer3)?;
-    let memory = before.memory_mut()?;
-    for (row, digit) in images.iter().take(B).enumerate() {
-        (memory.images[row], memory.labels[row]) = (digit.image, digit.label);
-        after.labels()?.store(row, digit.label)?;
-        for (pixel, number) in digit.image.iter().enumerate() {
-            after.images()?.store(row * PIXELS + pixel, *number)?;
-        }
-    }
-    for _ in 0..3 {
-        before.launch()?;
-        after.launch()?;
-    }
-    if model.read()?.concat() != twin.read()?.concat() {
-        return Err("train_digits: the graph that follows the advice computes something else".into());
-    }
-    figure("train_digits, a step").graph(&mut before)?;
-    println!("{}", before.advice());
-    figure("train_digits, a step, advised").graph(&mut after)?;
-
-    let mut before = sensors(&device, true)?;
-    let mut after = sensors(&device, false)?;
-    figure("sensors").graph(&mut before)?;
-    println!("{}", before.advice());
-    figure("sensors, advised").graph(&mut after)?;
-    Ok(())
+    server(&device)?;
+    train_digits(&device)?;
+    compare("sensors", &mut sensors(&device, true)?, &mut sensors(&device, false)?)
 }

@@ -146,7 +146,7 @@ impl Graph {
     /// # Ok::<(), graph_runtime::Error>(())
     /// ```
     pub fn advice(&self) -> Advice {
-        let view = View::new(&self.data, self.profiled.as_deref());
+        let view = View::new(self);
         Advice {
             graph: self.data.label(),
             measured: view.measured,

@@ -19,8 +19,10 @@ const WIDE: usize = 8;
 const WIDE_ENOUGH: usize = 4;
 /// Nodes that take longer, in microseconds, are not small.
 const SMALL: f64 = 5.0;
-/// A kernel that is given fewer bytes is small for any number of blocks.
+/// A kernel that was not measured, and is given fewer bytes, is small for any number of blocks.
 const MUCH: f64 = 1_048_576.0;
+/// A kernel that was measured, and takes less, is small for any number of blocks.
+const SLOW: f64 = 2.0 * prices::KERNEL;
 /// Copies of more bytes are not small.
 const SMALL_COPY: f64 = 65_536.0;
 /// The threads of a warp.
@@ -115,22 +117,24 @@ fn width(view: &View<'_>) -> Option<Hint> {
         levels[view.plan.nodes[node].level].push(node);
     }
     let widest = levels.into_iter().rev().max_by_key(Vec::len)?;
-    if widest.len() < WIDE || widest.iter().any(|&node| view.times[node] > SMALL) {
+    if widest.len() <= WIDE || widest.iter().any(|&node| view.times[node] > SMALL) {
         return None;
     }
-    let now = prices::launch(outermost.len(), widest.len());
-    let narrow = prices::launch(outermost.len(), WIDE_ENOUGH);
+    let [now, narrow] = [widest.len(), WIDE_ENOUGH].map(|width| prices::launch(outermost.len(), width));
+    let [gpu_now, gpu_narrow] = [widest.len(), WIDE_ENOUGH].map(|width| prices::run(outermost.len(), width));
     let finding = format!(
         "{} small nodes side by side: a launch takes the CPU about {now:.1} us, and {narrow:.1} us if they are {WIDE_ENOUGH} \
-         side by side; the GPU starts about 5 small kernels a microsecond however they are ordered",
-        widest.len()
+         side by side, which costs the GPU {:.1} us, as it starts about 5 small kernels a microsecond in any order",
+        widest.len(),
+        gpu_narrow - gpu_now
     );
     let (first, other) = (view.name(widest[0]), view.name(widest[WIDE_ENOUGH]));
     let help = format!(
         "order them in {WIDE_ENOUGH} chains, one after the other: `{other}` after the last node of the chain of `{first}`; or \
          do the work of several in one kernel"
     );
-    hint(Topic::Width, view.names(&widest), now - narrow, finding, help)
+    let saves = now + gpu_now - narrow - gpu_narrow;
+    hint(Topic::Width, view.names(&widest), saves, finding, help)
 }
 
 fn programmatic_edges(view: &View<'_>) -> Option<Hint> {
@@ -185,7 +189,11 @@ fn few_blocks(view: &View<'_>) -> Option<Hint> {
     let lost = |&node: &usize| {
         let config = &view.plan.nodes[node].launch.as_ref()?.config;
         let filled = view.filled(config);
-        if filled > 0.5 || view.bytes(node) < MUCH {
+        let is_slow = match view.measured {
+            true => view.times[node] > SLOW,
+            false => view.bytes(node) >= MUCH,
+        };
+        if filled > 0.5 || !is_slow {
             return None;
         }
         let at_full_speed = view.at_full_speed(view.bytes(node));
@@ -199,12 +207,15 @@ fn few_blocks(view: &View<'_>) -> Option<Hint> {
     let worst = few.iter().max_by(|(_, _, one), (_, _, other)| one.total_cmp(other))?;
     let nodes: Vec<usize> = few.iter().map(|(node, _, _)| *node).collect();
     let finding = format!(
-        "{} too few blocks for {} processors: `{}` has {}, and is given {:.1} MB",
+        "{} too few blocks for {} processors: `{}` has {}, {}",
         counted(few.len(), "a kernel has", "kernels have"),
         view.processors,
         view.name(worst.0),
         worst.1,
-        view.bytes(worst.0) / 1e6
+        match view.measured {
+            true => format!("and takes {:.1} us", view.times[worst.0]),
+            false => format!("and is given {:.1} MB", view.bytes(worst.0) / 1e6),
+        }
     );
     let assumed = if view.measured {
         ""
@@ -257,23 +268,31 @@ fn sides([x, y, z]: [u32; 3]) -> String {
 
 fn small_copies(view: &View<'_>) -> Option<Hint> {
     let is_small = |&&node: &&usize| {
-        let reads_host = view.plan.nodes[node].accesses.iter().any(|access| {
-            access.mode == graph_plan::Mode::Read && view.plan.resources[access.resource].memory == Memory::Host
-        });
-        view.plan.nodes[node].kind == NodeKind::Memcpy
-            && reads_host
-            && view.is_between_host_and_device(node)
-            && view.bytes(node) / 2.0 <= SMALL_COPY
+        view.is_upload(node) && !view.is_upload_by_kernel(node) && view.bytes(node) / 2.0 <= SMALL_COPY
     };
     let nodes: Vec<usize> = view.path.iter().filter(is_small).copied().collect();
-    let saves = nodes.iter().map(|&node| view.times[node] - prices::KERNEL).sum();
+    let saves = nodes
+        .iter()
+        .map(|&node| view.times[node] - prices::upload(view.bytes(node) / 2.0));
     let finding = format!(
         "{} a few KiB from the host before kernels can start",
         counted(nodes.len(), "a copy brings", "copies bring")
     );
-    let help = "pass numbers that change between launches as `param`s of kernels, or declare the memory as `mapped` and let \
-                a kernel copy it, which loads each element by `volatile`: `to[i] = *(volatile float *)&from[i]`";
-    hint(Topic::SmallCopies, view.names(&nodes), saves, finding, help.to_owned())
+    let by_kernels = nodes.iter().all(|&node| view.may_be_kernel(node));
+    let help = if by_kernels {
+        "build on `device.with_uploads(Uploads::Kernels)`, which makes kernels of such copies; or pass numbers that change \
+         between launches as `param`s of kernels"
+    } else {
+        "pass numbers that change between launches as `param`s of kernels, or declare the memory as `mapped` and let a \
+         kernel copy it, which loads each element by `volatile`: `to[i] = *(volatile float *)&from[i]`"
+    };
+    hint(
+        Topic::SmallCopies,
+        view.names(&nodes),
+        saves.sum(),
+        finding,
+        help.to_owned(),
+    )
 }
 
 fn conditional_nodes(view: &View<'_>) -> Option<Hint> {

@@ -2,15 +2,17 @@
 
 use super::path::longest;
 use super::prices;
-use crate::graph::GraphData;
-use crate::graph::profile::Profile;
+use crate::devices::uploads::{UploadForm, Uploads};
+use crate::graph::{Graph, GraphData};
 use crate::program::{Op, Structure, Work};
-use graph_plan::{LaunchConfig, NodeKind, Plan, Space};
+use graph_plan::{LaunchConfig, Memory, Mode, NodeKind, Plan, Space};
 
 /// A graph that hints are about.
 pub(super) struct View<'a> {
     pub(super) data: &'a GraphData,
     pub(super) plan: Plan,
+    /// The forms of copies from the host; none on the emulator.
+    uploads: &'a [UploadForm],
     /// The microseconds that each node takes in one launch, alone.
     pub(super) times: Vec<f64>,
     /// Whether these were measured.
@@ -23,12 +25,17 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(data: &'a GraphData, profile: Option<&Profile>) -> Self {
+    pub(super) fn new(graph: &'a Graph) -> Self {
+        let data = &graph.data;
         let plan = data.plan();
-        let profile = profile.filter(|profile| profile.is_of_gpu() && profile.nodes().len() == plan.nodes.len());
+        let profile = graph
+            .profiled
+            .as_deref()
+            .filter(|profile| profile.is_of_gpu() && profile.nodes().len() == plan.nodes.len());
         let mut view = Self {
             data,
             plan,
+            uploads: graph.upload_forms(),
             times: Vec::new(),
             measured: profile.is_some(),
             processors: data.device.backend.processors().unwrap_or(prices::PROCESSORS),
@@ -62,6 +69,7 @@ impl<'a> View<'a> {
         let bytes = self.bytes(node);
         match &self.data.program.ops[node] {
             Op::Work(Work::Kernel(_) | Work::Memset(_)) => prices::KERNEL + self.at_full_speed(bytes),
+            Op::Work(Work::Memcpy(_)) if self.is_upload_by_kernel(node) => prices::upload(bytes / 2.0),
             Op::Work(Work::Memcpy(_)) if self.is_between_host_and_device(node) => prices::host_copy(bytes / 2.0),
             Op::Work(Work::Memcpy(_)) => prices::DEVICE_COPY + self.at_full_speed(bytes),
             Op::Structure(Structure::Conditional(_)) => match self.plan.nodes[node].kind {
@@ -85,6 +93,40 @@ impl<'a> View<'a> {
     /// The part of the device's processors that have blocks of a launch.
     pub(super) fn filled(&self, config: &LaunchConfig) -> f64 {
         (config.blocks() as f64 / f64::from(self.processors)).clamp(f64::MIN_POSITIVE, 1.0)
+    }
+
+    /// Whether a node copies from memory of the host.
+    pub(super) fn is_upload(&self, node: usize) -> bool {
+        self.plan.nodes[node].kind == NodeKind::Memcpy
+            && self.is_between_host_and_device(node)
+            && self.read_on_host(node).is_some()
+    }
+
+    /// The memory of the host that a node reads.
+    fn read_on_host(&self, node: usize) -> Option<usize> {
+        let mut accesses = self.plan.nodes[node].accesses.iter();
+        let read = accesses
+            .find(|access| access.mode == Mode::Read && self.plan.resources[access.resource].memory == Memory::Host);
+        read.map(|access| access.resource)
+    }
+
+    /// Whether a copy from the host is a kernel. On the emulator, which has neither form: whether it would be.
+    pub(super) fn is_upload_by_kernel(&self, node: usize) -> bool {
+        let name = &self.data.draft.nodes[node].name;
+        let form = self.uploads.iter().find(|form| form.node == **name);
+        let asked = || self.data.device.uploads == Uploads::Kernels && self.may_be_kernel(node);
+        form.map_or_else(asked, |form| form.kernel)
+    }
+
+    /// Whether a copy from the host may be a kernel.
+    pub(super) fn may_be_kernel(&self, node: usize) -> bool {
+        let mut written = self.plan.nodes[node].accesses.iter();
+        self.read_on_host(node)
+            .is_some_and(|from| self.data.shared.find(from).is_none())
+            && written.all(|access| {
+                let memory = self.plan.resources[access.resource].memory;
+                memory == Memory::Host || memory.is_plain_device()
+            })
     }
 
     /// Whether a copy has one side on the host, and one on the device.
