@@ -67,6 +67,7 @@ impl GraphBuilder {
         let Self {
             device,
             id,
+            named,
             mut draft,
             mut program,
             memory,
@@ -103,6 +104,7 @@ impl GraphBuilder {
         }
         shared.check(&draft, &device.backend)?;
         program.enabled = draft.nodes.iter().map(|node| !node.disabled).collect();
+        named.set_nodes(draft.nodes.iter().map(|node| &node.name));
         let arena = scratch.arena(&draft, &layouts, &outcome.order);
         let (after, programmatic) = (predecessors(&draft, &outcome), Programmatic::of(&draft));
         if program.enabled.contains(&false) {
@@ -111,7 +113,7 @@ impl GraphBuilder {
         let debug = debug_options(&device)?;
         let data = GraphData {
             device,
-            builders: Builders::new(id),
+            builders: Builders::new(id, named),
             draft,
             arguments: arguments.into(),
             layouts,

@@ -43,6 +43,7 @@ use crate::program::pointer::{Lend, NodeArguments};
 use crate::program::raw::{RawCall, RawNode};
 use crate::program::transfer::{Memcpy, Memset};
 use crate::program::{External, Program, Work};
+use crate::shape::builders::Named;
 use crate::shape::iterations::Iterations;
 use crate::shape::place::{Copied, Memory, OnDevice, Place};
 use crate::shape::rectangle::Rectangle;
@@ -112,6 +113,8 @@ pub struct GraphBuilder {
     /// The graph's id. Every place carries it, so that a place of another graph is refused. That makes using a place
     /// sound: only this graph's places have indices and ranges that were checked against its memory.
     id: u64,
+    /// Tells other graphs the names of this one and of its nodes.
+    named: Arc<Named>,
     draft: Draft,
     /// The build arguments by which reports tell graphs of one type apart: `(n = 4)`, or nothing.
     pub(crate) arguments: String,
@@ -135,10 +138,12 @@ impl GraphBuilder {
     /// Begins an empty graph, to run on `device`. The name appears in messages and drawings.
     pub fn new(device: &Device, name: impl Into<Cow<'static, str>>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        let (id, draft) = (NEXT.fetch_add(1, Relaxed), Draft::new(name));
         Self {
             device: device.clone(),
-            id: NEXT.fetch_add(1, Relaxed),
-            draft: Draft::new(name),
+            id,
+            named: Named::new(id, &draft.name),
+            draft,
             arguments: String::new(),
             program: Program::default(),
             memory: DeclaredMemory::default(),

@@ -46,7 +46,8 @@ impl GraphBuilder {
         for (node, attribute) in std::mem::take(&mut self.attributes) {
             if node.is_foreign_to(self.id) {
                 let site = Site::graph(&self.draft.name);
-                self.findings.fail(Error::ForeignNode { site });
+                let node = node.words().map(Into::into);
+                self.findings.fail(Error::ForeignNode { site, node });
                 continue;
             }
             self.apply_attribute(node.index(), attribute);

@@ -73,18 +73,21 @@ impl GraphBuilder {
     /// The indices of two nodes, one of which is to run after the other. If one is of another graph, reports that.
     #[inline]
     pub(super) fn ends_of_edge(&mut self, from: NodeId, to: NodeId) -> Option<(usize, usize)> {
-        let own = |node: NodeId| (!node.is_foreign_to(self.id)).then_some(node.index());
-        let (from, to) = (own(from), own(to));
-        if let (Some(from), Some(to)) = (from, to) {
-            return Some((from, to));
+        if !from.is_foreign_to(self.id) && !to.is_foreign_to(self.id) {
+            return Some((from.index(), to.index()));
         }
         self.foreign_edge(from, to);
         None
     }
 
     #[cold]
-    fn foreign_edge(&mut self, from: Option<usize>, to: Option<usize>) {
-        self.findings.mistake(mistakes::foreign_node(&self.draft, from, to));
+    fn foreign_edge(&mut self, from: NodeId, to: NodeId) {
+        let foreign = [from, to].into_iter().filter(|node| node.is_foreign_to(self.id));
+        let words: Vec<String> = foreign.filter_map(NodeId::words).collect();
+        let own = |node: NodeId| (!node.is_foreign_to(self.id)).then_some(node.index());
+        let (from, to) = (own(from), own(to));
+        let mistake = mistakes::foreign_node(&self.draft, from, to, &words);
+        self.findings.mistake(mistake);
         if let Some(node) = to.and_then(|to| self.draft.nodes.get_mut(to)) {
             node.broken = true; // its order is not the one that its author meant
         }

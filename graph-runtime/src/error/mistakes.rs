@@ -187,22 +187,25 @@ pub(crate) fn same_param(draft: &Draft, name: &str) -> Diagnostic {
     Diagnostic::new(Code::DuplicateName, Subject::Node(draft.nodes.len()), message).help("rename one of them")
 }
 
-/// An edge from or to a node of another graph. Nodes of the graph itself are given by their indices.
+/// An edge from or to a node of another graph. Nodes of the graph itself are given by their indices; `words` are those
+/// for the others, if they are known.
 #[cold]
-pub(crate) fn foreign_node(draft: &Draft, from: Option<usize>, to: Option<usize>) -> Diagnostic {
+pub(crate) fn foreign_node(draft: &Draft, from: Option<usize>, to: Option<usize>, words: &[String]) -> Diagnostic {
     let name = |node: Option<usize>| match node.map(|node| draft.nodes.get(node).ok_or(node)) {
         Some(Ok(node)) => format!("node `{}`", node.name),
         Some(Err(index)) => format!("node {index}"),
         None => "a node of another graph".to_owned(),
     };
     let subject = Subject::Node(to.or(from).unwrap_or(usize::MAX).min(draft.nodes.len()));
-    Diagnostic::new(
-        Code::UnknownNode,
-        subject,
-        format!("{} runs after {}", name(to), name(from)),
-    )
-    .note("every graph has its own nodes: the ids that its builder returns")
-    .help("order nodes of different graphs by events, or by memory that they share")
+    let message = format!("{} runs after {}", name(to), name(from));
+    let diagnostic = Diagnostic::new(Code::UnknownNode, subject, message);
+    let diagnostic = match words {
+        [] => diagnostic,
+        words => diagnostic.note(format!("that is {}", words.join(" and "))),
+    };
+    diagnostic
+        .note("every graph has its own nodes: the ids that its builder returns")
+        .help("order nodes of different graphs by events, or by memory that they share")
 }
 
 /// A node that runs after another iteration of `before`, which is not a node of the current iteration of `loops` loops.

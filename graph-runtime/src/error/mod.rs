@@ -150,6 +150,8 @@ pub enum Error {
     ForeignNode {
         /// The graph it was used with.
         site: Site,
+        /// The node and its graph, in words, if that graph lives: `` `copy` of graph `Other` ``.
+        node: Option<Box<str>>,
     },
     /// A place reaches outside its memory.
     OutOfBounds {
@@ -348,10 +350,11 @@ impl fmt::Display for Error {
                 f,
                 "{site}the place belongs to another graph\nhelp: pass what this graph's own builder has returned"
             ),
-            Error::ForeignNode { site } => write!(
-                f,
-                "{site}the node belongs to another graph\nhelp: pass what this graph's own builder has returned"
-            ),
+            Error::ForeignNode { site, node } => {
+                write!(f, "{site}the node belongs to another graph")?;
+                node.iter().try_for_each(|node| write!(f, "\nnote: it is {node}"))?;
+                f.write_str("\nhelp: pass what this graph's own builder has returned")
+            }
             Error::OutOfBounds { site } => write!(f, "{site}the place reaches outside"),
             Error::Length { site, expected, given } => {
                 write!(f, "{site}has {expected} bytes, but the slice has {given}")

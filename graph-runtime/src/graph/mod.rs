@@ -680,7 +680,10 @@ impl Graph {
     /// The index of a node, if the graph has it.
     pub(crate) fn check_node(&self, node: NodeId) -> Result<usize> {
         if node.is_foreign_to_all(&self.data.builders) {
-            return Err(Error::ForeignNode { site: self.site() });
+            return Err(Error::ForeignNode {
+                site: self.site(),
+                node: node.words().map(Into::into),
+            });
         }
         let (index, nodes) = (node.index(), self.data.draft.nodes.len());
         if index < nodes {

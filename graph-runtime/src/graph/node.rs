@@ -1,6 +1,6 @@
 //! The ids of nodes.
 
-use crate::shape::builders::Builders;
+use crate::shape::builders::{Builders, Named};
 
 /// A node of one graph, by its index in order of declaration. Each iteration of a `for` declares its own nodes.
 ///
@@ -36,6 +36,12 @@ impl NodeId {
     /// Whether the id is of another graph than this one.
     pub(crate) const fn is_foreign_to(self, graph: u64) -> bool {
         self.graph != graph && self.graph != ANY_GRAPH
+    }
+
+    /// The words for it in messages of another graph, if its own one lives.
+    #[cold]
+    pub(crate) fn words(self) -> Option<String> {
+        Named::words(self.graph, self.index)
     }
 
     /// Whether the id is of another graph than the one that these builders declared.

@@ -303,8 +303,9 @@ impl<F: LoadedFunction + ?Sized> LoadedFunction for Arc<F> {
     }
 }
 
-/// The type in the `None` that calls take in place of memory, if the parameter is `Option<&[T]>` or `Option<&mut [T]>`.
-/// It has no values: memory is passed as it is, without `Some`.
+/// The type in the `None` that calls take in place of memory, if the parameter is `Option<&[T]>` or `Option<&mut [T]>`;
+/// kernels of a [`Module`](crate::Module) take it for each pointer. It has no values: memory is passed as it is,
+/// without `Some`.
 #[derive(Clone, Copy, Debug)]
 pub enum NoMemory {}
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, Site};
 use crate::kernel::source::{self, Ptx};
-use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts};
+use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, NoMemory};
 use crate::shape::place::{OnDevice, Place};
 use graph_plan::{Mode, nearest};
 use graph_ptx::ast;
@@ -164,7 +164,8 @@ impl ModuleKernel {
     }
 
     /// A call with arguments by position: memory as `x.read()` and `y.write()`, values as `256_u32.into()`, a
-    /// [`Param`](crate::Param) as `(&param).into()`.
+    /// [`Param`](crate::Param) as `(&param).into()`, and `None.into()` in the place of memory for a pointer that may be
+    /// null.
     ///
     /// The arguments are compared with the PTX. If their number or a size differs, or the kernel stores through memory
     /// that is passed to be read, the graph or the update that takes the call reports that.
@@ -261,6 +262,13 @@ impl<S: ?Sized> Place<S, OnDevice> {
     /// The memory as an argument that a kernel reads and writes: [`CallArgument::write`].
     pub fn write(&mut self) -> CallArgument {
         CallArgument::write(self)
+    }
+}
+
+/// `None` in the place of memory: a null pointer.
+impl From<Option<NoMemory>> for CallArgument {
+    fn from(_: Option<NoMemory>) -> Self {
+        Self::none()
     }
 }
 

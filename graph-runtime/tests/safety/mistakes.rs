@@ -240,7 +240,9 @@ fn nodes_of_another_graph() -> graph_runtime::Result<()> {
         builder.join("node");
         attribute(&mut builder, theirs[0]);
         refused(builder.build()).reads(
-            "graph `Test`: the node belongs to another graph\nhelp: pass what this graph's own builder has returned",
+            "graph `Test`: the node belongs to another graph\n\
+             note: it is node 0 of graph `Test`\n\
+             help: pass what this graph's own builder has returned",
         );
     }
 
@@ -257,6 +259,51 @@ fn nodes_of_another_graph() -> graph_runtime::Result<()> {
     graph.update("value", |update| update.memset(node, &data, 2.0_f32))?;
     graph.node(NodeId::new(node.index())).set_enabled(false)?;
     assert!(!graph.node(node).is_enabled(), "an index means the node of any graph");
+    Ok(())
+}
+
+/// Nodes of a graph that is built are named in the messages of others, also those of its children and bodies.
+#[test]
+fn nodes_of_another_graph_are_named() -> graph_runtime::Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Other");
+    let first = builder.join("first");
+    let mut inner = None;
+    builder.child("step", |child| inner = Some(child.join("inner")));
+    let inner = inner.expect("the closure was called");
+    let mut looped = Vec::new();
+    builder.repeat(0..2, |builder, _| looped.push(builder.join("looped")));
+    let other = builder.build()?;
+
+    let mistake = |from: NodeId| {
+        let mut builder = self::builder();
+        let node = builder.join("node");
+        builder.after(node, &[from]);
+        mistakes(builder)
+    };
+    mistake(first).reads(
+        "node `node` runs after a node of another graph [unknown-node]\n\
+         note: that is `first` of graph `Other`\n\
+         note: every graph has its own nodes: the ids that its builder returns\n\
+         help: order nodes of different graphs by events, or by memory that they share",
+    );
+    mistake(inner).says("note: that is `inner` of graph `Other`\n");
+    mistake(looped[1]).says("note: that is `looped[1]` of graph `Other`\n");
+
+    let mut builder = self::builder();
+    builder.join("node");
+    builder.after(first, &[inner]);
+    mistakes(builder).says("note: that is `inner` of graph `Other` and `first` of graph `Other`\n");
+
+    let mut graph = self::builder().build()?;
+    let refused = refused(graph.node(first).set_enabled(false));
+    refused.says("belongs to another graph\nnote: it is `first` of graph `Other`\n");
+    let moved = other; // wherever the graph is
+    mistake(first).says("`first` of graph `Other`");
+    drop(moved);
+    assert!(
+        !mistake(first).contains("Other"),
+        "the graph is gone, and its names with it"
+    );
     Ok(())
 }
 

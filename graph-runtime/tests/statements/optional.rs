@@ -120,3 +120,130 @@ fn memory_at_null_is_not_accessed() -> Result<()> {
     );
     Ok(())
 }
+
+/// A graph that adds `bias`, or nothing, to 32 ones, by a kernel of a text; and its memory.
+struct AtRunTime {
+    graph: Graph,
+    node: NodeId,
+    kernel: ModuleKernel,
+    x: Place<[f32; 32], OnDevice>,
+    bias: Place<[f32; 32], OnDevice>,
+    y: Place<[f32; 32], OnDevice>,
+}
+
+impl AtRunTime {
+    fn new(device: &Device, is_given: bool) -> Result<Self> {
+        let (builder, node, kernel, [x, bias, y]) = Self::declared(device, is_given)?;
+        let graph = builder.build()?;
+        Ok(Self {
+            graph,
+            node,
+            kernel,
+            x,
+            bias,
+            y,
+        })
+    }
+
+    fn declared(device: &Device, is_given: bool) -> Result<Declared> {
+        let text = include_str!("../kernels/optional.ptx");
+        let kernel = device.module(Ptx::from_text("optional.ptx", text)?)?.kernel("biased")?;
+        let mut builder = GraphBuilder::new(device, "AtRunTime");
+        builder.after_auto_everywhere();
+        let [mut x, mut bias, mut y] = ["x", "bias", "y"].map(|name| builder.device::<[f32; 32]>(name));
+        builder.memset("ones", &mut x, 1.0_f32);
+        builder.memset("twos", &mut bias, 2.0_f32);
+        let call = call(&kernel, &x, is_given.then_some(&bias), &mut y, 32);
+        let node = builder.kernel("k", Launch::new(1, 32), call);
+        Ok((builder, node, kernel, [x, bias, y]))
+    }
+
+    /// The first and the last element after a launch.
+    fn ends(&mut self) -> Result<(f32, f32)> {
+        self.graph.launch()?;
+        let y = self.graph.device(&self.y)?.read()?;
+        Ok((y[0], y[31]))
+    }
+}
+
+type Declared = (GraphBuilder, NodeId, ModuleKernel, [Place<[f32; 32], OnDevice>; 3]);
+
+fn call(
+    kernel: &ModuleKernel,
+    x: &Place<[f32; 32], OnDevice>,
+    bias: Option<&Place<[f32; 32], OnDevice>>,
+    y: &mut Place<[f32; 32], OnDevice>,
+    n: i32,
+) -> KernelCall<5> {
+    let bias = bias.map_or_else(|| None.into(), Place::read);
+    // SAFETY: the kernel accesses the first `n` elements of its memory, which has 32, and nothing through null.
+    unsafe { kernel.call([x.read(), bias, y.write(), None.into(), n.into()]) }
+}
+
+/// A kernel of a text takes `None` for a pointer. It is no access: nothing orders the node after those that write
+/// `bias`.
+#[test]
+fn kernels_at_run_time_take_none() -> Result<()> {
+    let device = device();
+    let mut graph = AtRunTime::new(&device, false)?;
+    assert_eq!(graph.ends()?, (1.0, 1.0));
+    assert_eq!(graph.graph.plan().nodes[2].after[..], [0]);
+    let mut graph = AtRunTime::new(&device, true)?;
+    assert_eq!(graph.ends()?, (3.0, 3.0));
+    assert_eq!(graph.graph.plan().nodes[2].after[..], [0, 1]);
+    Ok(())
+}
+
+/// An update changes values beside a `None`, and leaves it as it is. From `None` to memory and back leads
+/// `update_from`, which looks for races again.
+#[test]
+fn updates_keep_none_and_whole_updates_change_it() -> Result<()> {
+    let device = device();
+    let launch = Launch::new(1, 32);
+    let text = "graph `AtRunTime`, node `k`: an update cannot change which memory a node uses";
+    for is_given in [false, true] {
+        let mut changed = AtRunTime::new(&device, is_given)?;
+        let AtRunTime {
+            graph,
+            node,
+            kernel,
+            x,
+            bias,
+            y,
+        } = &mut changed;
+        let memory = |given: bool| given.then_some(&*bias);
+        let call_of = |given: bool, n, y: &mut _| call(kernel, x, memory(given), y, n);
+        let other = graph.update("bias", |update| update.kernel(*node, launch, call_of(!is_given, 32, y)));
+        refused(other).reads(text);
+        graph.device_mut(y)?.copy_from(&[0.0; 32])?;
+        graph.update("n", |update| update.kernel(*node, launch, call_of(is_given, 16, y)))?;
+        let all = if is_given { 3.0 } else { 1.0 };
+        assert_eq!(changed.ends()?, (all, 0.0));
+    }
+
+    let mut graph = AtRunTime::new(&device, false)?;
+    assert_eq!(graph.ends()?, (1.0, 1.0));
+    for (is_given, expected) in [(true, 3.0), (false, 1.0)] {
+        let (builder, ..) = AtRunTime::declared(&device, is_given)?;
+        graph.graph.update_from(builder.define()?)?;
+        assert_eq!(graph.ends()?, (expected, expected));
+    }
+    Ok(())
+}
+
+/// A file keeps `None`.
+#[test]
+fn files_keep_none() -> Result<()> {
+    let device = device();
+    for (is_given, expected) in [(false, 1.0), (true, 3.0)] {
+        let path = std::env::temp_dir().join(format!("none-{is_given}-{}.cugraph", std::process::id()));
+        AtRunTime::new(&device, is_given)?.graph.plan().save(&path).unwrap();
+        // SAFETY: the kernel stays within its memory, as `call` says.
+        let loaded = unsafe { Loaded::open_trusted(&device, &path) };
+        std::fs::remove_file(&path).unwrap();
+        let mut loaded = loaded?;
+        loaded.launch()?;
+        assert_eq!(loaded.read::<f32>("y")?, [expected; 32]);
+    }
+    Ok(())
+}
