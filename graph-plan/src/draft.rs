@@ -2,6 +2,7 @@
 
 use crate::{Memory, Region, Variable};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 macro_rules! node_kinds {
@@ -425,6 +426,9 @@ pub struct Draft {
     /// For each node of a graph whose loops are unrolled, the number of iteration numbers at the end of its name: 2 for
     /// `block[1][0]`. Nodes after the last entry have 0 such numbers. Empty for the text of a macro.
     pub numbers: Vec<u32>,
+    /// While the rules see memory in the place of its [`Views`](crate::Views): for each access that is of a view, by
+    /// index, the view and its region there.
+    pub(crate) views: BTreeMap<usize, (usize, Region)>,
 }
 
 impl Default for Draft {
@@ -458,7 +462,17 @@ impl Draft {
             shifts: Vec::new(),
             shift_lines: Vec::new(),
             numbers: Vec::new(),
+            views: BTreeMap::new(),
         }
+    }
+
+    /// The name of the memory that an access is to, and the part of it, as their author has them.
+    pub(crate) fn seen(&self, access: usize) -> (&str, &Region) {
+        let (resource, region) = match self.views.get(&access) {
+            Some((view, region)) => (*view, region),
+            None => (self.accesses[access].resource, &self.accesses[access].region),
+        };
+        (&self.resources[resource].name, region)
     }
 
     /// Declares a resource of unknown length and returns its index.

@@ -14,7 +14,9 @@ use std::sync::Arc;
 /// The first bytes of a graph file. The first of them is in no text.
 const MAGIC: [u8; 8] = *b"\x89CUGRAPH";
 /// The version of the format.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+/// The version before it, which is read too: its modules are all PTX.
+const PTX_ALONE: u32 = 2;
 /// The kinds of memory of a file, by their codes.
 const MEMORY: &[Memory] = &[
     Memory::Host,
@@ -50,8 +52,27 @@ pub struct GraphFile {
 pub struct FileModule {
     /// The name of its file in messages.
     pub name: Cow<'static, str>,
-    /// The PTX.
-    pub text: Cow<'static, str>,
+    /// The code itself.
+    pub code: FileCode,
+}
+
+/// The code of a [`FileModule`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileCode {
+    /// PTX.
+    Ptx(Cow<'static, str>),
+    /// A cubin: machine code for devices of one kind. What its kernels do with their memory is only declared.
+    Cubin(Cow<'static, [u8]>),
+}
+
+impl FileCode {
+    /// The code as bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Ptx(text) => text.as_bytes(),
+            Self::Cubin(image) => image,
+        }
+    }
 }
 
 /// Memory of a graph.

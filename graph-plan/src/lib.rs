@@ -55,6 +55,7 @@ mod cycle;
 mod order;
 mod names;
 mod diagnostic;
+mod views;
 mod draft;
 mod memory;
 mod region;
@@ -78,8 +79,8 @@ pub use diagnostic::{Diagnostic, Subject};
 pub use diff::{Changes, PlanDiff};
 pub use draft::{Access, Body, Collective, Draft, Edge, Loop, Mode, Node, NodeKind, Origin, Resource, Role, Shift};
 pub use file::{
-    FileArgument, FileBody, FileEdge, FileError, FileKernel, FileMemory, FileModule, FileNode, FileRows, FileWork,
-    GraphFile, Unsaved,
+    FileArgument, FileBody, FileCode, FileEdge, FileError, FileKernel, FileMemory, FileModule, FileNode, FileRows,
+    FileWork, GraphFile, Unsaved,
 };
 pub use infer::{Iteration, infer, nothing_to_infer};
 pub use kernel::{GridDependency, KernelCode, LaunchRequest, Touched};
@@ -101,3 +102,4 @@ pub use target::{Target, best_target};
 pub use text::{Text, same};
 pub use unneeded::UnneededEdges;
 pub use variable_race::{unordered_launches, variable_race};
+pub use views::{View, Views};

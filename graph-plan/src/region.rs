@@ -150,6 +150,16 @@ impl Region {
         !apart
     }
 
+    /// The length of the range that two ranges have in common, if all ends are known.
+    pub(crate) fn common(&self, other: &Region) -> Option<u64> {
+        let known = |region: &Region| match region {
+            Region::Range(Bound::Known(start), Bound::Known(end)) => Some((*start, *end)),
+            Region::Whole | Region::Index(_) | Region::Range(..) | Region::Parts(_) | Region::Rectangle(_) => None,
+        };
+        let ((a, b), (c, d)) = (known(self)?, known(other)?);
+        Some(b.min(d).saturating_sub(a.max(c)))
+    }
+
     /// Whether it is certainly empty.
     pub fn is_empty(&self) -> bool {
         match self {

@@ -35,7 +35,8 @@ impl Plan {
     }
 
     /// Writes the graph as a file, which another program opens without this one's code: its memory by name, its nodes
-    /// with the values that they have now, and the PTX of its kernels. The contents of memory are not in the file.
+    /// with the values that they have now, and the PTX and cubins of its kernels. The contents of memory are not in the
+    /// file.
     ///
     /// # Errors
     /// [`SaveError`] if the plan is static data, which has neither lengths nor kernels; if nodes are functions of this

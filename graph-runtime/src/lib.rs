@@ -69,8 +69,8 @@
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements and of
 //!   [`Mapped`] ones, each a [`Word`], and of [`Texel`]s and [`Surfel`]s, in declarations of kernels;
 //!   [`LoadedFunction`], [`Ptx`], [`CudaSource`]; a [`Module`] of which a program learns while it runs, with each
-//!   [`ModuleKernel`]. A value that changes between launches is a [`Param`], which a [`ParamKey`] finds. Facts of
-//!   kernels are in [`kernel`].
+//!   [`ModuleKernel`], and a [`Cubin`] of machine code, with each [`CubinKernel`]. A value that changes between
+//!   launches is a [`Param`], which a [`ParamKey`] finds. Facts of kernels are in [`kernel`].
 //! * All graphs are [`AnyGraph`]; a launch is a [`LaunchFuture`], for those who do not want to block. A built
 //!   [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`], or [`OnMapped`] or [`OnArray`]; a
@@ -366,6 +366,7 @@ pub use graph_plan::{
     PlanLaunch, PlanLoop, PlanMark, PlanNode, PlanResource, PlanShift, Role, SaveError, Space, Subject, UnneededEdges,
 };
 pub use kernel::atomic::Atomic;
+pub use kernel::cubin::{Cubin, CubinKernel};
 #[doc(inline)]
 pub use kernel::integer::Integer;
 pub use kernel::mapped::{Mapped, Word};

@@ -1,7 +1,7 @@
 //! Helps about `after` that say what to write and where, and lines of the source.
 
 use crate::draft::stepped;
-use crate::{Draft, Nest, NodeKind, Shift};
+use crate::{Draft, Nest, NodeKind, Region, Shift};
 
 /// The note about indices that are not compared.
 pub(super) const COMPARED: &str =
@@ -135,4 +135,12 @@ pub(super) fn line_of_edge(draft: &Draft, edge: usize) -> String {
 /// The line of an edge between iterations in parentheses, if it is known.
 pub(super) fn line_of_shift(draft: &Draft, shift: usize) -> String {
     on_line(draft.shift_lines.get(shift).copied().flatten())
+}
+
+/// The bytes that two views have in common, in words.
+pub(super) fn bytes_of_both(one: &Region, other: &Region) -> String {
+    match one.common(other) {
+        Some(bytes) => format!("{bytes} bytes belong to both"),
+        None => "some bytes belong to both".to_owned(),
+    }
 }

@@ -190,9 +190,9 @@ fn racing(
 
 /// The ways in which the two sides of a race touch memory, in words: `` `k` writes `x[i]` (line 3), `l` reads it``.
 pub(super) fn touches(draft: &Draft, sides: [&Side; 2]) -> String {
-    let [a, b] = sides.map(|side| &draft.accesses[side.access]);
-    let [part, other] = [a, b].map(|access| format!("`{}{}`", draft.resources[access.resource].name, access.region));
-    let again = if a.region == b.region { "it" } else { &other };
+    let [a, b] = sides.map(|side| draft.seen(side.access));
+    let [part, other] = [a, b].map(|(name, region)| format!("`{name}{region}`"));
+    let again = if a == b { "it" } else { &other };
     format!("{}, {}", touch(draft, sides[0], &part), touch(draft, sides[1], again))
 }
 

@@ -175,10 +175,7 @@ pub fn clash(draft: &Draft, order: &Nest, pair: [(usize, Mode); 2]) -> Option<Di
         draft.accesses[access].mode = mode;
     }
     match clash {
-        Clash::Alias => {
-            let (a, b) = (&draft.accesses[first], &draft.accesses[second]);
-            Some(aliased(&draft, a, b, second))
-        }
+        Clash::Alias => Some(aliased(&draft, first, second)),
         Clash::Unordered([one, other]) => Some(racing(&draft, order, &one, &other)),
         Clash::Crossing(body, sides) => {
             let parallel = Parallel::of(&draft, order, body)?;

@@ -1,6 +1,6 @@
 //! The messages about races: the two accesses, why they meet, and the edge that is missing.
 
-use super::advice::{and_list, run_after, run_after_or_auto};
+use super::advice::{and_list, bytes_of_both, run_after, run_after_or_auto};
 use super::iteration_race::{self, Side};
 use crate::region::Overlap;
 use crate::variable_race::VARIABLE;
@@ -98,7 +98,7 @@ fn named(draft: &Draft, told: &(Side, Side), others: &[(Side, Side)], spelled: i
 
 /// The names of the memory that races are over.
 fn over(draft: &Draft, races: &[(Side, Side)]) -> String {
-    let memory = |race: &(Side, Side)| &draft.resources[draft.accesses[race.0.access].resource].name;
+    let memory = |race: &(Side, Side)| draft.seen(race.0.access).0;
     list(races.iter().map(|race| format!("`{}`", memory(race))).collect())
 }
 
@@ -126,23 +126,37 @@ pub(super) fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -
 /// The message and the facts about a race, and the ways to mend it.
 fn described(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> (Diagnostic, Vec<String>) {
     let (a, b) = (&draft.accesses[first.access], &draft.accesses[second.access]);
-    let (name, memory) = (&draft.resources[a.resource].name, draft.resources[a.resource].memory);
+    let memory = draft.resources[a.resource].memory;
+    let [(name, _), (other, _)] = [first, second].map(|side| draft.seen(side.access));
     let overlap = Overlap::of(&a.region, &b.region);
     let iterations = iterations_of_one(draft, first.node, second.node);
+    let access = match name == other {
+        true => format!("both access `{name}`"),
+        false => format!("access {}", overlapping(name, other)),
+    };
     let message = match &iterations {
-        Some([node, a, b]) => {
-            format!("iterations {a} and {b} of `{node}` both access `{name}` and can run at the same time")
-        }
+        Some([node, a, b]) => match name == other {
+            true => format!("iterations {a} and {b} of `{node}` {access} and can run at the same time"),
+            false => format!("iterations {a} and {b} of `{node}` can run at the same time and {access}"),
+        },
         None => {
             let [first, second] = [first, second].map(|side| &draft.nodes[side.node].name);
-            format!("nodes `{first}` and `{second}` can run at the same time and both access `{name}`")
+            format!("nodes `{first}` and `{second}` can run at the same time and {access}")
         }
     };
     let mut diagnostic = Diagnostic::new(Code::Race, Subject::Access(second.access), message)
         .note(iteration_race::touches(draft, [first, second]));
-    for access in [a, b].into_iter().filter(|access| draft.nodes[access.node].partial) {
+    if name != other {
+        diagnostic = diagnostic.note(format!(
+            "{}: memory under two names is one memory [aliased-argument]",
+            bytes_of_both(&a.region, &b.region)
+        ));
+    }
+    let partial = |side: &&&Side| draft.nodes[draft.accesses[side.access].node].partial;
+    for side in [first, second].iter().filter(partial) {
         let chooses = ["updates choose", "a `param` chooses"][usize::from(draft.is_text)];
-        let node = &draft.nodes[access.node].name;
+        let (node, (name, _)) = (draft.accesses[side.access].node, draft.seen(side.access));
+        let node = &draft.nodes[node].name;
         diagnostic = diagnostic.note(format!(
             "{chooses} which part of `{name}` `{node}` touches, so any part counts"
         ));
@@ -171,6 +185,7 @@ fn described(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> (Diagn
             None
         }
         Overlap::Part => Some(DISJOINT),
+        Overlap::Known(_) if name != other => Some(DISJOINT),
         Overlap::Known(shared) => {
             diagnostic = diagnostic.note(format!("both have `{name}{shared}`"));
             Some(DISJOINT)
@@ -197,6 +212,11 @@ fn described(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> (Diagn
     };
     helps.extend(help.map(str::to_owned));
     (diagnostic, helps)
+}
+
+/// Two views of one memory, in words.
+fn overlapping(name: &str, other: &str) -> String {
+    format!("`{name}` and `{other}`, which are shared memory that overlaps")
 }
 
 /// The help to order the nodes of two sides by an edge. The text of a macro does not tell which accesses are atomic, so

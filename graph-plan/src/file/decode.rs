@@ -3,8 +3,8 @@
 
 use super::encode::{HEADER, hash};
 use super::{
-    CONDITIONALS, FileArgument, FileBody, FileEdge, FileError, FileKernel, FileMemory, FileModule, FileNode, FileRows,
-    FileWork, GraphFile, MAGIC, MEMORY, MODES, ROLES, VERSION,
+    CONDITIONALS, FileArgument, FileBody, FileCode, FileEdge, FileError, FileKernel, FileMemory, FileModule, FileNode,
+    FileRows, FileWork, GraphFile, MAGIC, MEMORY, MODES, PTX_ALONE, ROLES, VERSION,
 };
 use std::borrow::Cow;
 
@@ -111,9 +111,9 @@ impl GraphFile {
         }
         reader.take(MAGIC.len())?;
         let version = reader.word()?;
-        if version != VERSION {
+        if ![PTX_ALONE, VERSION].contains(&version) {
             return wrong(format!(
-                "its format has version {version}, and this program reads version {VERSION}"
+                "its format has version {version}, and this program reads versions {PTX_ALONE} and {VERSION}"
             ));
         }
         if reader.long()? != hash(&bytes[HEADER..]) {
@@ -122,7 +122,7 @@ impl GraphFile {
         reader.text()?; // the version of the program that wrote it
         let file = Self {
             name: reader.text()?,
-            modules: reader.list(module)?,
+            modules: reader.list(|reader| module(reader, version))?,
             memory: reader.list(memory)?,
             bodies: reader.list(|reader| {
                 Ok(FileBody {
@@ -178,14 +178,19 @@ impl GraphFile {
     }
 }
 
-fn module(reader: &mut Reader<'_>) -> Result<FileModule> {
+fn module(reader: &mut Reader<'_>, version: u32) -> Result<FileModule> {
     let name = reader.text()?;
+    let kind = if version == PTX_ALONE { 0 } else { reader.byte()? };
     let expected = reader.long()?;
-    let text = reader.text()?;
-    if hash(text.as_bytes()) != expected {
-        return wrong(format!("it is damaged: the hash of `{name}` is not that of its text"));
+    let code = match kind {
+        0 => FileCode::Ptx(reader.text()?),
+        1 => FileCode::Cubin(reader.bytes()?.to_owned().into()),
+        other => return wrong(format!("it has no kind of code {other}")),
+    };
+    if hash(code.bytes()) != expected {
+        return wrong(format!("it is damaged: the hash of `{name}` is not that of its code"));
     }
-    Ok(FileModule { name, text })
+    Ok(FileModule { name, code })
 }
 
 fn memory(reader: &mut Reader<'_>) -> Result<FileMemory> {

@@ -1,8 +1,8 @@
 //! Graph files as bytes: numbers with the least byte first; before each list, text and row of bytes, its length.
 
 use super::{
-    CONDITIONALS, FileArgument, FileKernel, FileMemory, FileNode, FileRows, FileWork, GraphFile, MAGIC, MEMORY, MODES,
-    ROLES, VERSION,
+    CONDITIONALS, FileArgument, FileCode, FileKernel, FileMemory, FileNode, FileRows, FileWork, GraphFile, MAGIC,
+    MEMORY, MODES, ROLES, VERSION,
 };
 
 /// The bytes before the part that the hash in them covers: the first ones, the version, the hash.
@@ -66,8 +66,12 @@ impl GraphFile {
         file.text(&self.name);
         file.list(&self.modules, |file, module| {
             file.text(&module.name);
-            file.long(hash(module.text.as_bytes()));
-            file.text(&module.text);
+            file.byte(match module.code {
+                FileCode::Ptx(_) => 0,
+                FileCode::Cubin(_) => 1,
+            });
+            file.long(hash(module.code.bytes()));
+            file.bytes(module.code.bytes());
         });
         file.list(&self.memory, memory);
         file.list(&self.bodies, |file, body| {

@@ -63,10 +63,16 @@ fn example() -> GraphFile {
         .chain([memory("states", Memory::Device, false)]);
     GraphFile {
         name: "Example".into(),
-        modules: vec![FileModule {
-            name: "k.ptx".into(),
-            text: ".version 8.0".into(),
-        }],
+        modules: vec![
+            FileModule {
+                name: "k.ptx".into(),
+                code: FileCode::Ptx(".version 8.0".into()),
+            },
+            FileModule {
+                name: "k.cubin".into(),
+                code: FileCode::Cubin(b"\x7fELF\0\xff".into()),
+            },
+        ],
         memory: kinds.collect(),
         bodies: vec![FileBody {
             role: Role::Then,
@@ -113,7 +119,43 @@ fn the_format_stays() {
     let version = env!("CARGO_PKG_VERSION").len();
     assert_eq!(
         encode::hash(&content[encode::HEADER + 8 + version..]),
-        5_021_812_255_301_499_275
+        13_895_157_988_330_610_791
+    );
+}
+
+/// A file of version 2, which a program wrote that had no cubins, is read as it was. It is written as a file of today.
+#[test]
+fn files_of_version_2_are_read() {
+    let bytes = include_bytes!("version2.cugraph");
+    let mut expected = example();
+    expected.modules.truncate(1);
+    let file = GraphFile::decode(bytes).unwrap();
+    assert_eq!(file, expected);
+    assert_eq!(GraphFile::decode(&file.encode()), Ok(file));
+    let content = GraphFile::content(bytes);
+    for at in 0..content.len() {
+        let mut damaged = bytes.to_vec();
+        damaged[encode::HEADER + at] ^= 1;
+        assert!(GraphFile::decode(&damaged).is_err(), "{at}");
+        // The same bytes are no file of another version.
+        let _ = GraphFile::decode(&GraphFile::seal(&content[..at]));
+    }
+    assert!(GraphFile::decode(&GraphFile::seal(content)).is_err());
+}
+
+#[test]
+fn code_is_of_a_known_kind() {
+    let content = GraphFile::content(&example().encode()).to_vec();
+    let name = content.windows(7).position(|bytes| bytes == b"k.cubin").unwrap();
+    let mut unknown = content.clone();
+    unknown[name + 7] = 2;
+    let refused = |content: &[u8]| GraphFile::decode(&GraphFile::seal(content)).unwrap_err().to_string();
+    assert_eq!(refused(&unknown), "it has no kind of code 2");
+    let mut damaged = content;
+    damaged[name + 8] ^= 1;
+    assert_eq!(
+        refused(&damaged),
+        "it is damaged: the hash of `k.cubin` is not that of its code"
     );
 }
 
@@ -127,7 +169,7 @@ fn damaged_files_are_refused_and_say_why() {
     other[8] = 9;
     assert_eq!(
         refused(&other),
-        "its format has version 9, and this program reads version 2"
+        "its format has version 9, and this program reads versions 2 and 3"
     );
     for at in encode::HEADER..bytes.len() {
         let mut damaged = bytes.clone();

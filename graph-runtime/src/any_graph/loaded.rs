@@ -8,8 +8,8 @@ use crate::driver::CudaStream;
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::graph::change::rebind::Rebound;
+use crate::kernel::cubin::FileModuleCode;
 use crate::kernel::mapped::Word;
-use crate::kernel::module::Module;
 use crate::memory::MappedHost;
 use crate::ownership::block::{Shareable, SharedMemory};
 use crate::shape::place::{OnDevice, OnHost, OnMapped, Place, Span};
@@ -51,12 +51,13 @@ use std::path::Path;
 /// Nothing in a file is trusted. It is read into a [`GraphBuilder`], so a file that says something that no graph may
 /// say is refused with the same messages. The PTX of its kernels tells what each does with its arguments. Where a
 /// kernel that leaves its memory would be undefined behaviour, on a GPU, [`Loaded::open`] also has each launch proved
-/// to stay within the memory that it gets, for any contents of memory.
+/// to stay within the memory that it gets, for any contents of memory. Of a [`Cubin`](crate::Cubin), the file has what
+/// its calls declared, and nothing is proved.
 pub struct Loaded {
     device: Device,
     path: String,
     file: GraphFile,
-    modules: Vec<Module>,
+    modules: Vec<FileModuleCode>,
     plan: Plan,
     /// The memory that was bound, by the number in the file.
     bound: Vec<Option<SharedMemory>>,
@@ -157,7 +158,7 @@ impl Loaded {
             message,
         };
         let read = |module: &graph_plan::FileModule| {
-            Module::of_file(&module.name, &module.text)
+            FileModuleCode::new(&module.name, &module.code)
                 .map_err(|message| failed(format!("`{}`: {message}", module.name)))
         };
         let modules = file.modules.iter().map(read).collect::<Result<Vec<_>>>()?;

@@ -2,7 +2,7 @@
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
-use graph_plan::Draft;
+use graph_plan::{Draft, Views};
 
 /// The nodes for which edges are inferred.
 #[derive(Default)]
@@ -78,8 +78,9 @@ impl GraphBuilder {
         self.auto.all
     }
 
-    /// Adds the edges that accesses imply. Nodes that are added later are the builder's own, and have their edges.
-    pub(super) fn infer_edges(&mut self) {
+    /// Adds the edges that accesses imply, where `views` are one memory. Nodes that are added later are the builder's
+    /// own, and have their edges.
+    pub(super) fn infer_edges(&mut self, views: &Views) {
         if !self.auto.some {
             return;
         }
@@ -95,7 +96,7 @@ impl GraphBuilder {
             }
         }
         let iterations = self.position.iterations(self.draft.nodes.len());
-        graph_plan::infer(&mut self.draft, &iterations);
+        views.through(&mut self.draft, |draft| graph_plan::infer(draft, &iterations));
     }
 }
 

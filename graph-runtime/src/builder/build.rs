@@ -10,6 +10,7 @@ use crate::graph::{Graph, GraphData};
 use crate::ownership::blueprint::Programmatic;
 use crate::ownership::shared_resources::SharedResources;
 use crate::program::array;
+use crate::program::fixed_views;
 use crate::program::scratch::first_reads;
 use crate::shape::builders::Builders;
 
@@ -53,16 +54,17 @@ impl GraphBuilder {
         self.device.backend.check()?;
         self.findings.check_complete()?;
         self.order_between_iterations();
-        self.infer_edges();
+        let views = self.views();
+        self.infer_edges(&views);
         self.order_iterations();
         let rngs = self.advance_rngs();
         self.check_names_and_edges();
         self.apply_attributes();
         let variables = self.find_constants();
         if !variables.is_empty() {
-            self.infer_edges(); // kernels access variables by their names
+            self.infer_edges(&views); // kernels access variables by their names
         }
-        let outcome = graph_plan::check_errors(&self.draft);
+        let outcome = views.through(&mut self.draft, |draft| graph_plan::check_errors(draft));
         self.check_programmatic(&outcome.order);
         let Self {
             device,
@@ -93,6 +95,7 @@ impl GraphBuilder {
         let shared = SharedResources::new(&draft, shared.collect());
         findings.mistakes(outcome.errors.iter().cloned());
         findings.mistakes(shared.overlaps(&draft, &device.backend));
+        findings.mistakes(fixed_views::mistakes(&draft, &program, &views));
         findings.mistakes(first_reads(&draft, &outcome, &program));
         let (arrays, mistaken) = array::forms(&draft, &program);
         findings.mistakes(mistaken);

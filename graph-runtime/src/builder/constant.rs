@@ -78,7 +78,12 @@ impl GraphBuilder {
         if self.memory.constants.is_empty() || !self.kernels.unresolved.is_empty() {
             return Vec::new();
         }
-        let modules: Vec<Option<Arc<Variables>>> = self.program.modules.iter().map(|&ptx| Variables::of(ptx)).collect();
+        let modules: Vec<Option<Arc<Variables>>> = self
+            .program
+            .modules
+            .iter()
+            .map(|module| Variables::of(module.ptx()?))
+            .collect();
         let found = modules
             .iter()
             .map(|module| module.as_ref().map(|module| module.listed()));
@@ -86,10 +91,10 @@ impl GraphBuilder {
         let listed: Vec<Option<ModuleVariables<'_>>> = lists
             .iter()
             .zip(&self.program.modules)
-            .map(|(list, ptx)| {
+            .map(|(list, module)| {
                 let variables = list.as_deref()?;
                 Some(ModuleVariables {
-                    file: ptx.path,
+                    file: module.path(),
                     variables,
                 })
             })

@@ -5,7 +5,8 @@ use super::GraphBuilder;
 use super::constant::DeclaredConstant;
 use crate::device::Device;
 use crate::graph::node::NodeId;
-use crate::kernel::module::{Module, ModuleKernel, Passed};
+use crate::kernel::cubin::{FileModuleCode, FileModuleKernel};
+use crate::kernel::module::Passed;
 use crate::kernel::{ArgumentKind, CallArgument, Launch, Value};
 use crate::ownership::block::SharedMemory;
 use crate::program::transfer::{Memcpy, Memset};
@@ -32,14 +33,14 @@ type Checked<T> = std::result::Result<T, String>;
 struct FromFile<'f> {
     builder: GraphBuilder,
     file: &'f GraphFile,
-    modules: &'f [Module],
+    modules: &'f [FileModuleCode],
     /// All of each memory.
     places: Vec<Span>,
     /// The depth of each body that has been opened. Their numbers are those of the draft.
     depths: Vec<usize>,
     /// The number of bodies of each node so far.
     bodies: Vec<u32>,
-    kernels: HashMap<(u32, &'f str), ModuleKernel>,
+    kernels: HashMap<(u32, &'f str), FileModuleKernel>,
 }
 
 impl GraphBuilder {
@@ -51,7 +52,7 @@ impl GraphBuilder {
     pub(crate) fn of_file(
         device: &Device,
         file: &GraphFile,
-        modules: &[Module],
+        modules: &[FileModuleCode],
         bound: impl Fn(usize) -> Option<SharedMemory>,
     ) -> Checked<(Self, Vec<Span>)> {
         let mut declared = FromFile {

@@ -3,7 +3,7 @@
 use super::GraphBuilder;
 use crate::error::{Error, mistakes};
 use crate::graph::node::NodeId;
-use crate::kernel::source::{Ptx, Unresolved, resolve};
+use crate::kernel::source::{ModuleCode, Source, Unresolved, resolve};
 use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, LOADED, Launch, launch_mistake};
 use crate::program::{Argument, KernelAttributes, KernelOp, Work};
 use graph_plan::{LaunchConfig, Memory, Mode, NodeKind, Region};
@@ -145,6 +145,7 @@ impl GraphBuilder {
                     function.safe &= safe;
                     function.note_facts(facts);
                 }
+                self.draft.nodes[node].opaque |= matches!(facts.source, Source::Cubin(_));
                 (function, facts)
             }
             Callee::Loaded(function) => {
@@ -180,10 +181,10 @@ impl GraphBuilder {
                 return (0, facts);
             }
         };
-        let Some(ptx) = facts.source.ptx() else {
-            return (0, facts); // never: resolved facts have their PTX
+        let Some(code) = facts.source.code() else {
+            return (0, facts); // never: resolved facts have their code
         };
-        (self.module_function(node, facts, ptx), facts)
+        (self.module_function(node, facts, code), facts)
     }
 
     /// Reports why a kernel cannot be resolved, once for all nodes that launch it.
@@ -200,13 +201,13 @@ impl GraphBuilder {
         }
     }
 
-    /// The function of a kernel with PTX. Records that the newest node touches the variables of its module.
-    fn module_function(&mut self, node: usize, facts: &'static KernelFacts, ptx: &'static Ptx) -> u32 {
+    /// The function of a kernel with a module. Records that the newest node touches the variables of its module.
+    fn module_function(&mut self, node: usize, facts: &'static KernelFacts, code: ModuleCode) -> u32 {
         let Self {
             draft, memory, program, ..
         } = self;
         // Functions of the module that were added earlier have its variables.
-        let function = program.function(facts, ptx, |known, module| {
+        let function = program.function(facts, code, |known, module| {
             let variables = facts.variables.iter().map(|&(name, mode)| {
                 // The name of declared memory is not that of its variable.
                 let same = |&&(resource, _): &&(usize, Mode)| {

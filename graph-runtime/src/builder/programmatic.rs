@@ -42,7 +42,7 @@ fn mistakes(draft: &Draft, program: &Program, order: &Nest) -> Vec<Diagnostic> {
         let Edge { from, to } = draft.edges[index];
         let proof = proofs.edge(from, to)?;
         let never = proof.edge.never_triggers(proof.upstream);
-        if let Some(text) = never.filter(|_| !matches!(proof.upstream.source, Source::Loaded)) {
+        if let Some(text) = never.filter(|_| !matches!(proof.upstream.source, Source::Loaded | Source::Cubin(_))) {
             tracing::debug!(target: "graph_runtime", graph = %draft.name, "{}", text.as_str());
         }
         proof.mistake

@@ -3,12 +3,13 @@
 use super::GraphBuilder;
 use crate::error::mistakes;
 use crate::ownership::block::SharedMemory;
+use crate::ownership::shared_resources::SharedResources;
 use crate::shape::Lengths;
 use crate::shape::float::Float;
 use crate::shape::part::Layout;
 use crate::shape::place::{Place, Span};
 use crate::shape::table::{Table, padded, text};
-use graph_plan::{Memory, Origin, Space};
+use graph_plan::{Memory, Origin, Space, Views};
 use std::borrow::Cow;
 
 /// A shared resource.
@@ -51,6 +52,16 @@ impl GraphBuilder {
             mutable,
         });
         Place::with_lengths(place.span, lengths)
+    }
+
+    /// The shared memory that overlaps other shared memory, as the nodes that have been added use it.
+    pub(super) fn views(&self) -> Views {
+        let shared = &self.memory.shared;
+        if shared.len() < 2 {
+            return Views::default();
+        }
+        let shared = shared.iter().map(|shared| (shared.resource, shared.memory.clone()));
+        SharedResources::new(&self.draft, shared.collect()).views(&self.device.backend)
     }
 
     /// Makes the definition one of a single graph, which lends this shared memory by references.

@@ -436,7 +436,7 @@ impl GraphApi {
         }
     }
 
-    /// The name of the call that loads PTX.
+    /// The name of the call that loads modules.
     pub(crate) fn load_name(self) -> &'static str {
         match self {
             GraphApi::Driver => "cuModuleLoadData",
@@ -454,14 +454,14 @@ impl GraphApi {
         }
     }
 
-    /// Loads PTX into the current context.
+    /// Loads a module into the current context.
     ///
     /// # Safety
     ///
-    /// A context is current.
-    pub(crate) unsafe fn load(self, image: &CStr) -> Result<LoadedModule, CudaError> {
+    /// A context is current. The image is PTX with a zero at its end, or a cubin.
+    pub(crate) unsafe fn load(self, image: &[u8]) -> Result<LoadedModule, CudaError> {
         match self {
-            // SAFETY: by the caller's promise; the image is a string that outlives the call.
+            // SAFETY: by the caller's promise; the image outlives the call.
             GraphApi::Driver => unsafe { module::load(image) }.map(LoadedModule::of_driver),
             #[cfg(feature = "cudart")]
             // SAFETY: as above.
@@ -474,7 +474,7 @@ impl GraphApi {
     /// # Safety
     ///
     /// As for [`GraphApi::load`].
-    pub(crate) unsafe fn load_explained(self, image: &CStr) -> Result<LoadedModule, (CudaError, String)> {
+    pub(crate) unsafe fn load_explained(self, image: &[u8]) -> Result<LoadedModule, (CudaError, String)> {
         // SAFETY: by the caller's promise.
         let loaded = unsafe { module::load_explained(image) }?;
         match self {

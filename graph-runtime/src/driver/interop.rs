@@ -13,7 +13,7 @@ driver_calls! {
     fn get_primary_state(device: CUdevice, active: &mut c_int)
         = cuDevicePrimaryCtxGetState(device: CUdevice, flags: *mut c_uint = &mut 0, active: *mut c_int);
     /// Without options.
-    fn load_library(image: &CStr) -> library: CUlibrary
+    fn load_library(image: &[u8]) -> library: CUlibrary
         = cuLibraryLoadData(
             library: *mut CUlibrary = &mut library,
             code: *const c_void = image.as_ptr().cast(),
@@ -61,7 +61,7 @@ pub(crate) unsafe fn is_primary(context: CUcontext, device: CUdevice) -> Result<
 /// # Safety
 ///
 /// A context is current.
-pub(crate) unsafe fn load(image: &CStr) -> Result<(CUlibrary, CUmodule), CudaError> {
+pub(crate) unsafe fn load(image: &[u8]) -> Result<(CUlibrary, CUmodule), CudaError> {
     // SAFETY: by the caller's promise; the image is a string that outlives the call.
     let library = unsafe { load_library(image) }?;
     // SAFETY: by the caller's promise; the library was loaded above.

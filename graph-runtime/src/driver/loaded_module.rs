@@ -8,7 +8,7 @@ use crate::error::CudaError;
 use std::ffi::CStr;
 use std::ptr;
 
-/// PTX that is loaded into the context that was current then.
+/// A module that is loaded into the context that was current then.
 #[derive(Clone, Copy)]
 pub(crate) struct LoadedModule {
     module: CUmodule,
@@ -47,14 +47,14 @@ impl LoadedModule {
         }
     }
 
-    /// Loads PTX for the runtime.
+    /// Loads a module for the runtime.
     ///
     /// # Safety
     ///
-    /// A context is current.
+    /// A context is current. The image is PTX with a zero at its end, or a cubin.
     #[cfg(feature = "cudart")]
-    pub(super) unsafe fn of_runtime(image: &CStr) -> Result<Self, CudaError> {
-        // SAFETY: by the caller's promise; the image is a string that outlives the call.
+    pub(super) unsafe fn of_runtime(image: &[u8]) -> Result<Self, CudaError> {
+        // SAFETY: by the caller's promise; the image outlives the call.
         let (library, module) = unsafe { interop::load(image) }?;
         Ok(Self { module, library })
     }

@@ -9,9 +9,9 @@ use std::ptr;
 
 driver_calls! {
     NAMES;
-    pub(crate) fn load(image: &CStr) -> module: CUmodule
+    pub(crate) fn load(image: &[u8]) -> module: CUmodule
         = cuModuleLoadData(module: *mut CUmodule = &mut module, image: *const c_void = image.as_ptr().cast());
-    fn load_with(image: &CStr, options: &mut [u32], values: &mut [*mut c_void]) -> module: CUmodule
+    fn load_with(image: &[u8], options: &mut [u32], values: &mut [*mut c_void]) -> module: CUmodule
         = cuModuleLoadDataEx(
             module: *mut CUmodule = &mut module, image: *const c_void = image.as_ptr().cast(),
             count: c_uint = options.len() as c_uint, options: *mut u32 as *mut sys::CUjit_option = options.as_mut_ptr(),
@@ -48,8 +48,8 @@ driver_calls! {
 ///
 /// # Safety
 ///
-/// A context is current.
-pub(crate) unsafe fn load_explained(image: &CStr) -> Result<CUmodule, (CudaError, String)> {
+/// A context is current. The image is PTX with a zero at its end, or a cubin.
+pub(crate) unsafe fn load_explained(image: &[u8]) -> Result<CUmodule, (CudaError, String)> {
     let mut log = vec![0_u8; 8192];
     let mut options = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     let mut values = [

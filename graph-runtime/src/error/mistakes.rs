@@ -1,6 +1,6 @@
 //! Diagnostics of the mistakes that `graph-plan` cannot see: about sizes, launches, names and places.
 
-use graph_plan::{Code, Diagnostic, Draft, Subject, nearest};
+use graph_plan::{Code, Diagnostic, Draft, Edge, Subject, nearest};
 use graph_ptx::declaration::{Mistake, Rule};
 
 /// The differences between a kernel's declaration, or a call of it, and its PTX.
@@ -110,6 +110,31 @@ pub(crate) fn outside_range(node: usize, name: &str, memory: &str, range: (usize
 pub(crate) fn read_only(node: usize, name: &str, memory: &str) -> Diagnostic {
     let message = format!("node `{name}` writes `{memory}`, which is shared without `mut`");
     Diagnostic::new(Code::Access, Subject::Node(node), message).help(format!("share `{memory}` as `mut`"))
+}
+
+/// A condition in shared memory that overlaps other memory which the graph writes.
+#[cold]
+pub(crate) fn view_of_condition(draft: &Draft, node: usize, resource: usize) -> Diagnostic {
+    let (node, memory) = (&draft.nodes[node].name, &draft.resources[resource].name);
+    let message = format!(
+        "`{memory}`, the condition of node `{node}`, is shared memory that overlaps other memory, and the graph writes \
+         some of it"
+    );
+    Diagnostic::new(Code::AliasedArgument, Subject::Resource(resource), message)
+        .help("share the condition apart from other memory, or use one name for both")
+}
+
+/// An early start of a kernel that gets shared memory which overlaps other memory that the graph writes.
+#[cold]
+pub(crate) fn view_of_early_kernel(draft: &Draft, edge: Edge, resource: usize) -> Diagnostic {
+    let memory = &draft.resources[resource].name;
+    let [from, to] = [edge.from, edge.to].map(|node| &draft.nodes[node].name);
+    let message = format!(
+        "node `{to}` may start before `{from}` has ended, and `{memory}` is shared memory that overlaps other memory, of \
+         which the graph writes some"
+    );
+    Diagnostic::new(Code::AliasedArgument, Subject::Resource(resource), message)
+        .help(format!("write `after {from}`, or share memory that does not overlap"))
 }
 
 /// Shared memory of another length than the graph declares, both in `units`.

@@ -2,11 +2,12 @@
 
 use crate::graph::GraphData;
 use crate::kernel::KernelFacts;
+use crate::kernel::source::ModuleCode;
 use crate::program::{Argument, Conditional, External, KernelOp, Op, Structure, Work};
 use crate::shape::part::ByteRectangle;
 use graph_plan::{
-    FileArgument, FileBody, FileEdge, FileKernel, FileMemory, FileModule, FileNode, FileRows, FileWork, GraphFile,
-    Memory, ParamKind, Plan, PlanNode, Role, Unsaved,
+    FileArgument, FileBody, FileCode, FileEdge, FileKernel, FileMemory, FileModule, FileNode, FileRows, FileWork,
+    GraphFile, Memory, ParamKind, Plan, PlanNode, Role, Unsaved,
 };
 use std::borrow::Cow;
 
@@ -27,9 +28,12 @@ pub(super) fn file(data: &GraphData, plan: &Plan) -> Result<GraphFile, Vec<Unsav
     if !saving.unsaved.is_empty() {
         return Err(saving.unsaved);
     }
-    let modules = data.program.modules.iter().map(|ptx| FileModule {
-        name: ptx.path.into(),
-        text: ptx.text.into(),
+    let modules = data.program.modules.iter().map(|module| FileModule {
+        name: module.path().into(),
+        code: match module {
+            ModuleCode::Ptx(ptx) => FileCode::Ptx(ptx.text.into()),
+            ModuleCode::Cubin(cubin) => FileCode::Cubin(cubin.image.into()),
+        },
     });
     let bodies = plan.bodies.iter().filter_map(|body| {
         Some(FileBody {
@@ -186,7 +190,10 @@ impl Saving<'_> {
         let program = &self.data.program;
         let function = &program.functions[kernel.function as usize];
         let Some(module) = function.module() else {
-            self.refuse(node, "launches a loaded `CudaFunction`, whose code only the driver has");
+            self.refuse(
+                node,
+                "launches a loaded `CudaFunction`, whose code only the driver has; take the kernel from a `Cubin`",
+            );
             return FileWork::Join;
         };
         if function.facts.takes_texels() {

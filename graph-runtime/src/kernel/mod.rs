@@ -3,6 +3,7 @@
 //! Programs find all that they need at the crate's root. Only an author of an `unsafe impl` of [`Kernel`] needs this
 //! module as well: it has [`KernelFacts`] and the types of its fields.
 
+pub(crate) mod cubin;
 pub(crate) mod module;
 pub(crate) mod source;
 pub(crate) mod programmatic_edge;
@@ -160,7 +161,7 @@ impl KernelFacts {
         KernelCode {
             name: self.name,
             file: match self.source {
-                Source::Loaded => None,
+                Source::Loaded | Source::Cubin(_) => None,
                 Source::Ptx(_) | Source::Compiled(..) | Source::Cuda(..) => Some(self.source.path()),
             },
             compiled: matches!(self.source, Source::Compiled(_)),

@@ -10,8 +10,8 @@ use crate::in_flight::refused::Refused;
 use crate::in_flight::uses::{Claim, ClaimKind, Patience, Terms, Uses};
 use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::host_memory::HostMemory;
-use crate::shape::Lengths;
 use crate::shape::place::Selected;
+use crate::shape::{Lengths, NO_LENGTHS};
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -216,6 +216,17 @@ impl SharedMemory {
     /// Whether graphs on `backend` can use it.
     pub(crate) fn is_usable_on(&self, backend: &Backend) -> bool {
         either!(self, piece => piece.block.is_usable_on(backend))
+    }
+
+    /// All memory of the block from the first of its bytes to the last of another part of the block.
+    pub(crate) fn up_to(&self, last: &Self) -> Self {
+        let (_, all) = last.addresses();
+        let mut joined = self.clone();
+        either!(&mut joined, piece => {
+            let bytes = (all.end - self.addresses().1.start) as usize;
+            (piece.bytes, piece.lengths) = (bytes, NO_LENGTHS);
+        });
+        joined
     }
 
     /// Claims the memory for a launch. Waits for work that was queued on it as a slice of cudarc's, since no event is

@@ -10,7 +10,7 @@ use crate::in_flight::uses::{Claim, Patience};
 use crate::ownership::block::SharedMemory;
 use crate::ownership::pool_memory::PoolShare;
 use crate::ownership::station::Stations;
-use graph_plan::{Code, Diagnostic, Draft, Subject};
+use graph_plan::{Code, Diagnostic, Draft, Space, Subject, View, Views};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -34,6 +34,9 @@ pub(crate) struct SharedResources {
     stations: Stations,
     /// Sorted by block, and by address in each.
     resources: Vec<SharedResource>,
+    /// The memory that launches claim, in the same order: that of the resources, where those that overlap and of which
+    /// one is written are one. So no two claims of a launch conflict.
+    claimed: Vec<SharedResource>,
 }
 
 impl SharedResources {
@@ -57,8 +60,10 @@ impl SharedResources {
             let (_, addresses) = share.memory.addresses();
             (share.memory.block(), addresses.start, addresses.end)
         });
+        let claimed = joined(&resources).flat_map(claimed).collect();
         Self {
             resources,
+            claimed,
             ..Self::default()
         }
     }
@@ -103,8 +108,35 @@ impl SharedResources {
         shares.try_for_each(|share| share.memory.check(backend, share.write, || site(share)))
     }
 
-    /// The mistakes of pairs that overlap, if the graph writes one of the two. Memory that is not usable on the graph's
-    /// device does not count: its addresses mean nothing there.
+    /// The views of device memory that overlap other views of their block, if the graph writes some of them: to the
+    /// rules of graphs, these are one memory. Memory that is not usable on the graph's device does not count.
+    pub(crate) fn views(&self, backend: &Backend) -> Views {
+        let groups = joined(&self.resources).filter(|shares| {
+            let memory = &shares[0].memory;
+            conflict(shares) && matches!(memory, SharedMemory::Device(_)) && memory.is_usable_on(backend)
+        });
+        Views::new(groups.map(|shares| {
+            let (_, first) = shares[0].memory.addresses();
+            let view = |share: &SharedResource| {
+                let (_, addresses) = share.memory.addresses();
+                View {
+                    resource: share.resource,
+                    start: addresses.start - first.start,
+                    bytes: addresses.end - addresses.start,
+                }
+            };
+            shares.iter().map(view).collect()
+        }))
+    }
+
+    /// Whether some memory overlaps other memory of its block, and the graph writes some of it.
+    pub(crate) fn has_views(&self) -> bool {
+        joined(&self.resources).any(conflict)
+    }
+
+    /// The mistakes of pairs that overlap, if the graph writes one of the two, and they are no [views](Self::views) of
+    /// one memory: memory of the host, and memory that was adopted twice, whose launches are not ordered as those of
+    /// one block. Memory that is not usable on the graph's device does not count: its addresses mean nothing there.
     pub(crate) fn overlaps(&self, draft: &Draft, backend: &Backend) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let usable = self.resources.iter().filter(|share| share.memory.is_usable_on(backend));
@@ -121,7 +153,8 @@ impl SharedResources {
                     break; // they are in order
                 }
                 let bytes = addresses.end.min(others.end) - others.start;
-                if bytes > 0 && (first.write || second.write) {
+                let are_views = space == Space::Device && first.memory.block() == second.memory.block();
+                if bytes > 0 && (first.write || second.write) && !are_views {
                     found.push(overlap(draft, first, second, bytes));
                 }
             }
@@ -154,7 +187,7 @@ impl SharedResources {
             let claim = station.claim(patience);
             claim.map_err(|refused| refused.at(site("communicator")))
         });
-        let resources = self.resources.iter().map(|share| {
+        let resources = self.claimed.iter().map(|share| {
             let name = &draft.resources[share.resource].name;
             let claim = share.memory.claim(share.write, patience);
             claim.map_err(|refused| refused.at(site(name)))
@@ -190,6 +223,37 @@ impl<'a> Deref for Claims<'a> {
     fn deref(&self) -> &Self::Target {
         &self.claims
     }
+}
+
+/// Shared memory, sorted by block and address, in groups of one block that overlaps connect.
+fn joined(resources: &[SharedResource]) -> impl Iterator<Item = &[SharedResource]> {
+    let mut end = 0;
+    resources.chunk_by(move |before, share| {
+        let (_, last) = before.memory.addresses();
+        let (_, addresses) = share.memory.addresses();
+        let is_same = before.memory.block() == share.memory.block();
+        end = if is_same { last.end.max(end) } else { 0 };
+        is_same && addresses.start < end
+    })
+}
+
+/// Whether a group of [`joined`] memory has overlaps of which the graph writes something.
+fn conflict(shares: &[SharedResource]) -> bool {
+    shares.len() > 1 && shares.iter().any(|share| share.write)
+}
+
+/// The memory that launches claim of a group of [`joined`] memory.
+fn claimed(shares: &[SharedResource]) -> Vec<SharedResource> {
+    if !conflict(shares) {
+        return shares.to_vec();
+    }
+    let end = |share: &&SharedResource| share.memory.addresses().1.end;
+    let (first, last) = (&shares[0], shares.iter().max_by_key(end).unwrap_or(&shares[0]));
+    vec![SharedResource {
+        resource: first.resource,
+        memory: first.memory.up_to(&last.memory),
+        write: true,
+    }]
 }
 
 /// The mistake of memory that a graph shares under two names.

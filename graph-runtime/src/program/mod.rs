@@ -3,6 +3,7 @@
 pub(crate) mod recorder;
 pub(crate) mod rows;
 pub(crate) mod edge_proofs;
+pub(crate) mod fixed_views;
 pub(crate) mod array;
 pub(crate) mod transfer;
 pub(crate) mod params;
@@ -25,7 +26,7 @@ pub(crate) mod communicator;
 pub(crate) mod tuples;
 
 use crate::driver::CudaFunction;
-use crate::kernel::source::Ptx;
+use crate::kernel::source::ModuleCode;
 use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, LOADED, Value};
 use crate::program::capture::CaptureCall;
 use crate::program::reach::Reach;
@@ -306,8 +307,8 @@ pub(crate) struct Program {
     /// The arguments of all kernel nodes, one after the other.
     pub(crate) arguments: Vec<Argument>,
     pub(crate) functions: Vec<Function>,
-    /// The PTX texts of the kernels, each once.
-    pub(crate) modules: Vec<&'static Ptx>,
+    /// The code of the kernels, each module once.
+    pub(crate) modules: Vec<ModuleCode>,
     pub(crate) enabled: Vec<bool>,
     /// The memory in which updates choose the parts that nodes touch, by node. Almost always empty.
     pub(crate) reaches: BTreeMap<usize, Reach>,
@@ -412,11 +413,17 @@ impl Program {
         })
     }
 
-    /// The index of a kernel with PTX in [`Program::functions`], if a node launches it.
+    /// Whether the code of a function is PTX.
+    pub(crate) fn is_ptx(&self, function: u32) -> bool {
+        let module = self.functions[function as usize].module();
+        module.is_some_and(|module| self.modules[module].ptx().is_some())
+    }
+
+    /// The index of a kernel with a module in [`Program::functions`], if a node launches it.
     ///
     /// Facts are constants, which the compiler may place more than once. Equal addresses mean the same kernel;
-    /// different addresses mean nothing. Then the kernel's identity is its entry and its PTX `static`, which exists
-    /// once.
+    /// different addresses mean nothing. Then the kernel's identity is its entry and the `static` of its code, which
+    /// exists once.
     pub(crate) fn find_function(&self, facts: &'static KernelFacts) -> Option<u32> {
         let known = || self.known.get(&ptr::from_ref(facts).addr()).copied();
         self.recent(facts).or_else(known).or_else(|| {
@@ -433,19 +440,19 @@ impl Program {
         (recent == ptr::from_ref(facts).addr()).then_some(function)
     }
 
-    /// The index of a kernel in [`Program::functions`], whose code is `ptx`. Adds it if it is not there yet. Then
+    /// The index of a kernel in [`Program::functions`], whose module is `code`. Adds it if it is not there yet. Then
     /// `variables` finds its variables, given all functions so far and its module.
     pub(crate) fn function(
         &mut self,
         facts: &'static KernelFacts,
-        ptx: &'static Ptx,
+        code: ModuleCode,
         variables: impl FnOnce(&[Function], usize) -> Vec<(usize, Mode)>,
     ) -> u32 {
         let address = ptr::from_ref(facts).addr();
         let function = self.find_function(facts).unwrap_or_else(|| {
-            let known = self.modules.iter().position(|module| ptr::eq(*module, ptx));
+            let known = self.modules.iter().position(|module| module.is(code));
             let module = known.unwrap_or_else(|| {
-                self.modules.push(ptx);
+                self.modules.push(code);
                 self.modules.len() - 1
             });
             let variables = variables(&self.functions, module);

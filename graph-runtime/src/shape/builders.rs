@@ -77,8 +77,8 @@ impl Named {
         }
     }
 
-    /// The words for a node of a graph, if the graph lives: `` `copy` of graph `Other` ``, or the number of a node whose
-    /// graph is being declared.
+    /// The words for a node of a graph, if the graph lives: `` `copy` of graph `Other` ``, or the number of a node
+    /// whose graph is being declared.
     pub(crate) fn words(id: u64, node: usize) -> Option<String> {
         let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         let named = all.get(&id)?.upgrade();

@@ -20,3 +20,4 @@ mod tables;
 mod textures;
 mod uninit;
 mod uploads;
+mod views;

@@ -124,7 +124,7 @@ fn readers_writers_and_the_host_wait_for_each_other() -> Result<()> {
 }
 
 #[test]
-fn overlapping_memory_is_refused_where_it_is_written() -> Result<()> {
+fn memory_is_not_copied_onto_itself_by_other_names() -> Result<()> {
     let device = device();
     let data = device.alloc::<[f32; 64]>()?;
     let build = |first: &DeviceBuffer<[f32]>, second: &DeviceBuffer<[f32]>, copy: bool| {
@@ -138,9 +138,9 @@ fn overlapping_memory_is_refused_where_it_is_written() -> Result<()> {
     };
     let (low, high, middle) = (data.rows(..32)?, data.rows(32..)?, data.rows(16..48)?);
     let expected = "graph `Twice` has 1 mistake\n\
-         `a` and `b` are shared memory that overlaps, and the graph writes `b` [aliased-argument]\n\
+         node `copy` copies `a` to `b`, which are shared memory that overlaps [aliased-argument]\n\
          note: 64 bytes belong to both\n\
-         help: share memory that does not overlap, or use one name for both";
+         help: share memory that does not overlap, or pass parts that do not";
     assert_eq!(build(&low, &middle, true).unwrap_err().to_string(), expected);
     assert!(matches!(build(&high, &middle, true), Err(Error::Invalid { .. })));
     build(&low, &middle, false)?.launch()?;

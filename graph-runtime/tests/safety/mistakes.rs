@@ -286,13 +286,13 @@ fn nodes_of_another_graph_are_named() -> graph_runtime::Result<()> {
          note: every graph has its own nodes: the ids that its builder returns\n\
          help: order nodes of different graphs by events, or by memory that they share",
     );
-    mistake(inner).says("note: that is `inner` of graph `Other`\n");
+    mistake(inner).says("note: that is `step.inner` of graph `Other`\n");
     mistake(looped[1]).says("note: that is `looped[1]` of graph `Other`\n");
 
     let mut builder = self::builder();
     builder.join("node");
     builder.after(first, &[inner]);
-    mistakes(builder).says("note: that is `inner` of graph `Other` and `first` of graph `Other`\n");
+    mistakes(builder).says("note: that is `step.inner` of graph `Other` and `first` of graph `Other`\n");
 
     let mut graph = self::builder().build()?;
     let refused = refused(graph.node(first).set_enabled(false));

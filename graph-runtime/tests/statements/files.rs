@@ -1,6 +1,7 @@
 //! Graphs that are saved as files and opened again: what the tests in `files/` share.
 
 mod binding;
+pub(crate) mod cubins;
 mod proved;
 mod refused;
 mod same_bits;

@@ -225,16 +225,25 @@ fn mutated_files_are_refused_or_sound() {
         |variable, otherwise| std::env::var(variable).map_or(otherwise, |text| text.parse().expect("a number"));
     let count = number("CUDA_GRAPH_MUTATIONS", 1000);
     let device = Device::emulator();
-    let original = super::files::original(&device);
-    let file = GraphFile::decode(&original).unwrap();
-    assert_sound(&file);
     let mut random = Random(number("CUDA_GRAPH_MUTATIONS_SEED", 24));
+    let all = super::files::original(&device);
+    mutated_is_refused_or_sound(&device, &all, count, &mut random);
+    mutated_is_refused_or_sound(&device, &super::files::cubins::original(), count / 4, &mut random);
+}
+
+fn mutated_is_refused_or_sound(device: &Device, original: &[u8], count: u64, random: &mut Random) {
+    let file = GraphFile::decode(original).unwrap();
+    assert_sound(&file);
     let (mut accepted, mut refused) = (0, 0);
     for number in 0..count {
         let bytes = if number % 4 == 0 {
             // Bytes, in whatever part they are. Few of these are in the PTX, whose parser has fuzz targets of its own.
-            let mut content = GraphFile::content(&original).to_vec();
-            let ptx = file.modules.iter().map(|module| module.text.len()).sum::<usize>();
+            let mut content = GraphFile::content(original).to_vec();
+            let ptx = file
+                .modules
+                .iter()
+                .map(|module| module.code.bytes().len())
+                .sum::<usize>();
             for _ in 0..=random.below(3) {
                 let at = match random.below(50) {
                     0 => random.below(content.len()),
@@ -249,11 +258,11 @@ fn mutated_files_are_refused_or_sound() {
         } else {
             let mut changed = file.clone();
             for _ in 0..=random.below(2) {
-                change(&mut changed, &mut random);
+                change(&mut changed, random);
             }
             changed.encode()
         };
-        match Loaded::from_bytes(&device, "mutated", &bytes) {
+        match Loaded::from_bytes(device, "mutated", &bytes) {
             Ok(_) => {
                 accepted += 1;
                 assert_sound(&GraphFile::decode(&bytes).unwrap());
@@ -289,6 +298,7 @@ fn the_content_of_a_file_is_sealed_again_as_the_same_file() {
     let files = [
         ("copies", std::fs::read(&path).unwrap()),
         ("everything", super::files::original(&device)),
+        ("opaque", super::files::cubins::original()),
     ];
     std::fs::remove_file(&path).unwrap();
     for (name, bytes) in files {

@@ -126,12 +126,13 @@ fn a_layer_is_replaced_whole_or_not_at_all() {
         &["[shape-mismatch]", "`layers[0].kv`"],
     );
     assert_eq!(sum(&mut graph), 66.0, "nothing has changed");
-    // The graph writes `kv` of each layer, so two layers cannot have one.
+    // The graph writes `kv` of each layer, in no order, so two layers cannot have one.
     let twice = Layer {
         kv: all[1].kv.clone(),
         ..all[0].clone()
     };
-    refused(graph.rebind_layers(0, &twice)).says("[aliased-argument]");
+    refused(graph.rebind_layers(0, &twice))
+        .says("`layers[0].kv` and `layers[1].kv`, which are shared memory that overlaps [race]");
     assert_eq!(sum(&mut graph), 66.0);
     // What it only reads may be one buffer for all.
     let tied = Layer {
@@ -165,7 +166,7 @@ fn build_compares_the_layers_with_the_declaration() {
     aliased[2].kv = aliased[0].kv.clone();
     has(
         refused(Decode::build(&device, 3, 8, 2, &aliased)),
-        &["[aliased-argument]", "`layers[2].kv`"],
+        &["[race]", "`layers[2].kv`", "[aliased-argument]"],
     );
     assert!(
         Decode::build(&device, 0, 8, 2, [] as [Layer; 0]).is_err(),

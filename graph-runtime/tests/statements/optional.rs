@@ -132,8 +132,8 @@ struct AtRunTime {
 }
 
 impl AtRunTime {
-    fn new(device: &Device, is_given: bool) -> Result<Self> {
-        let (builder, node, kernel, [x, bias, y]) = Self::declared(device, is_given)?;
+    fn new(device: &Device, is_given: bool, is_ordered: bool) -> Result<Self> {
+        let (builder, node, kernel, [x, bias, y]) = Self::declared(device, is_given, is_ordered)?;
         let graph = builder.build()?;
         Ok(Self {
             graph,
@@ -145,16 +145,20 @@ impl AtRunTime {
         })
     }
 
-    fn declared(device: &Device, is_given: bool) -> Result<Declared> {
+    /// `is_ordered`: the kernel runs after `bias` is set, whether it gets that or not.
+    fn declared(device: &Device, is_given: bool, is_ordered: bool) -> Result<Declared> {
         let text = include_str!("../kernels/optional.ptx");
         let kernel = device.module(Ptx::from_text("optional.ptx", text)?)?.kernel("biased")?;
         let mut builder = GraphBuilder::new(device, "AtRunTime");
         builder.after_auto_everywhere();
         let [mut x, mut bias, mut y] = ["x", "bias", "y"].map(|name| builder.device::<[f32; 32]>(name));
         builder.memset("ones", &mut x, 1.0_f32);
-        builder.memset("twos", &mut bias, 2.0_f32);
+        let twos = builder.memset("twos", &mut bias, 2.0_f32);
         let call = call(&kernel, &x, is_given.then_some(&bias), &mut y, 32);
         let node = builder.kernel("k", Launch::new(1, 32), call);
+        if is_ordered {
+            builder.after(node, &[twos]);
+        }
         Ok((builder, node, kernel, [x, bias, y]))
     }
 
@@ -185,24 +189,24 @@ fn call(
 #[test]
 fn kernels_at_run_time_take_none() -> Result<()> {
     let device = device();
-    let mut graph = AtRunTime::new(&device, false)?;
+    let mut graph = AtRunTime::new(&device, false, false)?;
     assert_eq!(graph.ends()?, (1.0, 1.0));
     assert_eq!(graph.graph.plan().nodes[2].after[..], [0]);
-    let mut graph = AtRunTime::new(&device, true)?;
+    let mut graph = AtRunTime::new(&device, true, false)?;
     assert_eq!(graph.ends()?, (3.0, 3.0));
     assert_eq!(graph.graph.plan().nodes[2].after[..], [0, 1]);
     Ok(())
 }
 
-/// An update changes values beside a `None`, and leaves it as it is. From `None` to memory and back leads
-/// `update_from`, which looks for races again.
+/// An update changes values beside a `None`, and leaves it as it is. `update_from` leads from `None` to memory and
+/// back: its definition was checked for races.
 #[test]
 fn updates_keep_none_and_whole_updates_change_it() -> Result<()> {
     let device = device();
     let launch = Launch::new(1, 32);
     let text = "graph `AtRunTime`, node `k`: an update cannot change which memory a node uses";
     for is_given in [false, true] {
-        let mut changed = AtRunTime::new(&device, is_given)?;
+        let mut changed = AtRunTime::new(&device, is_given, false)?;
         let AtRunTime {
             graph,
             node,
@@ -221,10 +225,10 @@ fn updates_keep_none_and_whole_updates_change_it() -> Result<()> {
         assert_eq!(changed.ends()?, (all, 0.0));
     }
 
-    let mut graph = AtRunTime::new(&device, false)?;
+    let mut graph = AtRunTime::new(&device, false, true)?;
     assert_eq!(graph.ends()?, (1.0, 1.0));
     for (is_given, expected) in [(true, 3.0), (false, 1.0)] {
-        let (builder, ..) = AtRunTime::declared(&device, is_given)?;
+        let (builder, ..) = AtRunTime::declared(&device, is_given, true)?;
         graph.graph.update_from(builder.define()?)?;
         assert_eq!(graph.ends()?, (expected, expected));
     }
@@ -237,7 +241,11 @@ fn files_keep_none() -> Result<()> {
     let device = device();
     for (is_given, expected) in [(false, 1.0), (true, 3.0)] {
         let path = std::env::temp_dir().join(format!("none-{is_given}-{}.cugraph", std::process::id()));
-        AtRunTime::new(&device, is_given)?.graph.plan().save(&path).unwrap();
+        AtRunTime::new(&device, is_given, false)?
+            .graph
+            .plan()
+            .save(&path)
+            .unwrap();
         // SAFETY: the kernel stays within its memory, as `call` says.
         let loaded = unsafe { Loaded::open_trusted(&device, &path) };
         std::fs::remove_file(&path).unwrap();

@@ -2,6 +2,7 @@
 
 use super::Loaded;
 use crate::error::{Error, Result, Site};
+use crate::kernel::cubin::FileModuleCode;
 use crate::kernel::module::Module;
 use graph_plan::{FileArgument, FileKernel, FileNode, FileWork};
 use graph_ptx::proof::{Binary, Effort, Gap, Kernel, Kind, Param, Term, Verdict, Witness, prove};
@@ -14,8 +15,11 @@ impl Loaded {
         for node in &self.file.nodes {
             let FileWork::Kernel(launch) = &node.work else { continue };
             if proved.insert(key(launch)) {
-                let module = &self.modules[launch.module as usize];
-                prove_launch(module, launch).map_err(|why| self.unproved(node, launch, &why))?;
+                let proved = match &self.modules[launch.module as usize] {
+                    FileModuleCode::Ptx(module) => prove_launch(module, launch),
+                    FileModuleCode::Cubin(cubin) => Err(format!("`{}` has no PTX of it", cubin.name())),
+                };
+                proved.map_err(|why| self.unproved(node, launch, &why))?;
             }
         }
         Ok(())

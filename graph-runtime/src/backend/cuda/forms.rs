@@ -395,6 +395,9 @@ impl Chooser<'_> {
         if matches!(program.functions[kernel.function as usize].code, Code::Loaded(_)) {
             return Err(format!("the kernel of `{name}` was loaded elsewhere"));
         }
+        if !program.is_ptx(kernel.function) {
+            return Err(format!("the kernel of `{name}` is machine code, of a cubin"));
+        }
         if let Some(reason) = self.refused.get(&kernel.function) {
             return Err(format!("the kernel of `{name}` {reason}"));
         }

@@ -9,6 +9,7 @@ use crate::driver::{
 };
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::kernel::KernelFacts;
+use crate::kernel::source::ModuleCode;
 use crate::program::communicator::number::Number;
 use crate::program::{Argument, Code, Function, ModuleMemory, Program};
 use graph_plan::{Draft, LaunchConfig, Mode, Target};
@@ -149,7 +150,7 @@ struct LoadedKernel {
     handle: KernelHandle,
     /// Keeps the module of a user's function loaded. Not dropped if the graph is leaked, since it may still run.
     owner: ManuallyDrop<Option<CudaFunction>>,
-    /// The sizes in bytes of the parameters of a user's function, if the driver tells.
+    /// The sizes in bytes of the parameters of a user's function or of a cubin's, if the driver tells.
     params: Option<Vec<usize>>,
     max_threads: u64,
     static_shared: u64,
@@ -192,7 +193,15 @@ impl Kernels {
         for function in &program.functions {
             check_target(draft, function.facts, capability)?;
         }
-        for (index, ptx) in program.modules.iter().enumerate() {
+        for (index, module) in program.modules.iter().enumerate() {
+            let ptx = match module {
+                ModuleCode::Ptx(ptx) => ptx,
+                ModuleCode::Cubin(cubin) => {
+                    // Nobody knows whether its kernels write variables.
+                    self.own_module(draft, cubin.path, cubin.image)?;
+                    continue;
+                }
+            };
             let of_module = variables.iter().filter(|variable| variable.module == index);
             let lines: Vec<u32> = of_module.map(|variable| variable.line).collect();
             let copied = copies
@@ -206,12 +215,18 @@ impl Kernels {
             let text = with_visible(ptx.text, &lines);
             if let Err(reason) = self.load_predicated(draft, program, (ptx.path, &text), &copied)? {
                 refused.extend(copied.into_iter().map(|(function, _)| (function, reason.clone())));
-                self.own_module(draft, ptx.path, &text)?;
+                self.own_text(draft, ptx.path, &text)?;
             }
         }
         for function in &program.functions {
             let loaded = match &function.code {
-                Code::Module(module) => self.find(*module, function.facts.entry),
+                Code::Module(module) => {
+                    let found = self.find(*module, function.facts.entry);
+                    match program.modules[*module] {
+                        ModuleCode::Ptx(_) => found,
+                        ModuleCode::Cubin(_) => found.map(LoadedKernel::with_params),
+                    }
+                }
                 Code::Loaded(function) => adopt(&self.cuda, draft, function)?,
             };
             self.functions
@@ -238,7 +253,7 @@ impl Kernels {
         copies: &[(u32, GuardForm)],
     ) -> Result<Result<(), String>> {
         if copies.is_empty() {
-            self.own_module(draft, path, text)?;
+            self.own_text(draft, path, text)?;
             return Ok(Ok(()));
         }
         let entry = |function: u32| program.functions[function as usize].facts.entry;
@@ -250,7 +265,7 @@ impl Kernels {
             Ok(copied) => copied,
             Err(error) => return Ok(Err(format!("cannot be predicated: `{path}`, {error}"))),
         };
-        match self.own_module(draft, path, &copied) {
+        match self.own_text(draft, path, &copied) {
             Err(Error::Module { message, .. }) => Ok(Err(format!("cannot be predicated: {message}"))),
             loaded => loaded.map(|_| Ok(())),
         }
@@ -280,22 +295,39 @@ impl Kernels {
     fn shared_module(&mut self, draft: &Draft, path: &'static str, text: &'static str) -> Result<LoadedModule> {
         let module = match self.cuda.modules().find(text) {
             Some(module) => module,
-            None => self.cuda.modules().add(text, self.module(draft, path, text)?),
+            None => self.cuda.modules().add(text, self.text(draft, path, text)?),
         };
         let loaded = module.loaded;
         self.modules.push(HeldModule::Shared(ManuallyDrop::new(module)));
         Ok(loaded)
     }
 
-    /// Loads a module that no other graph has. Returns it.
-    fn own_module(&mut self, draft: &Draft, path: &'static str, text: &str) -> Result<LoadedModule> {
-        let module = self.module(draft, path, text)?;
+    /// Loads PTX as a module that no other graph has. Returns it.
+    fn own_text(&mut self, draft: &Draft, path: &'static str, text: &str) -> Result<LoadedModule> {
+        let module = self.text(draft, path, text)?;
         self.modules.push(HeldModule::Own(module));
         Ok(module)
     }
 
-    /// Loads a module.
-    fn module(&self, draft: &Draft, path: &'static str, text: &str) -> Result<LoadedModule> {
+    /// Loads a cubin as a module that no other graph has.
+    fn own_module(&mut self, draft: &Draft, path: &'static str, cubin: &[u8]) -> Result<()> {
+        let module = self.module(draft, path, cubin)?;
+        self.modules.push(HeldModule::Own(module));
+        Ok(())
+    }
+
+    /// Loads PTX.
+    fn text(&self, draft: &Draft, path: &'static str, text: &str) -> Result<LoadedModule> {
+        let image = CString::new(text).map_err(|_| Error::Module {
+            site: Site::graph(&draft.name),
+            path,
+            message: "the text contains a zero byte".to_owned(),
+        })?;
+        self.module(draft, path, image.as_bytes_with_nul())
+    }
+
+    /// Loads an image: PTX with a zero at its end, or a cubin.
+    fn module(&self, draft: &Draft, path: &'static str, image: &[u8]) -> Result<LoadedModule> {
         let api = self.cuda.api();
         announce!(self.cuda, trace, graph = %draft.name, path, "{}", api.load_name())
             .at(|| Site::graph(&draft.name))?;
@@ -305,13 +337,12 @@ impl Kernels {
             path,
             message,
         };
-        let image = CString::new(text).map_err(|_| failed("the text contains a zero byte".to_owned()))?;
-        // SAFETY: `load` is called with the context current; the image is a string that outlives the call.
-        unsafe { api.load(&image) }.or_else(|_| {
+        // SAFETY: `load` is called with the context current; the image is one of the two, as the callers say.
+        unsafe { api.load(image) }.or_else(|_| {
             // Asking for the compiler's messages makes loading slower, so it is done only after a failure.
             announce!(self.cuda, trace, graph = %draft.name, path, "cuModuleLoadDataEx").at(graph)?;
             // SAFETY: as above.
-            unsafe { api.load_explained(&image) }.map_err(|(error, log)| {
+            unsafe { api.load_explained(image) }.map_err(|(error, log)| {
                 failed(if log.is_empty() {
                     error.to_string()
                 } else {
@@ -338,7 +369,7 @@ impl Kernels {
                 path,
                 message: error.to_string(),
             });
-            self.own_module(draft, path, &copied?)
+            self.own_text(draft, path, &copied?)
         }?;
         // All or none: after a failure, a later call loads them again.
         let found = kernels.iter().map(|kernel| {
@@ -427,7 +458,7 @@ impl Kernels {
     }
 
     /// Refuses arguments whose number or sizes are not those of the function's parameters, if the driver tells these.
-    /// Only user's functions are checked so: declared kernels were checked by the macro.
+    /// Only functions without PTX are checked so: others were compared with theirs.
     #[inline]
     pub(super) fn check_arguments(&self, function: u32, arguments: &[Argument]) -> Result<(), String> {
         let Some(params) = &self.functions[function as usize].params else {
@@ -546,6 +577,15 @@ impl Kernels {
 }
 
 impl LoadedKernel {
+    /// The kernel with the sizes of its parameters, which nothing else tells.
+    fn with_params(self) -> Self {
+        Self {
+            // SAFETY: `Kernels` keeps the function's module loaded.
+            params: unsafe { driver::module::function_parameters(self.handle.function) },
+            ..self
+        }
+    }
+
     /// Asks the driver about a function.
     ///
     /// # Safety

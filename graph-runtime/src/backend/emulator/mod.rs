@@ -19,6 +19,7 @@ use crate::devices::options::EmulatorOptions;
 use crate::devices::{Backend, Emulated};
 use crate::error::{At, Error, Result, Site};
 use crate::in_flight::uses::Patience;
+use crate::kernel::source::ModuleCode;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::shared_resources::SharedResources;
@@ -301,12 +302,39 @@ fn forget(draft: &Draft, options: &EmulatorOptions, storage: &[Storage]) -> Resu
         })
 }
 
+/// The error of a node whose kernel is in a cubin.
+#[cold]
+fn of_cubin(blueprint: &Blueprint<'_>, module: usize, path: &str) -> Error {
+    let Blueprint { draft, program, .. } = blueprint;
+    let mut kernels = program.ops.iter().enumerate().filter_map(|(node, op)| {
+        let function = &program.functions[op.kernel()?.function as usize];
+        (function.module() == Some(module)).then_some((node, function.facts.name))
+    });
+    let site = Site::graph(&draft.name);
+    let (site, kernel) = match kernels.next() {
+        Some((node, kernel)) => (site.at_node(&draft.nodes[node].name), kernel),
+        None => (site, ""),
+    };
+    Error::Kernel {
+        site,
+        kernel,
+        message: format!(
+            "is machine code, of `{path}`, and the CPU emulator runs PTX\nhelp: run this graph on a GPU, or take the kernel \
+             from PTX: `device.module(Ptx::from_text(..)?)?`"
+        ),
+    }
+}
+
 /// Loads the kernels that the graph launches, in modules of its own, and checks that each module has its kernels.
 fn load(device: &Emulated, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
     let site = || Site::graph(&blueprint.draft.name);
     let functions = &blueprint.program.functions;
     let launched: HashSet<usize> = blueprint.program.launched().collect();
-    let loaded = blueprint.program.modules.iter().enumerate().map(|(index, ptx)| {
+    let loaded = blueprint.program.modules.iter().enumerate().map(|(index, module)| {
+        let ptx = match module {
+            ModuleCode::Ptx(ptx) => ptx,
+            ModuleCode::Cubin(cubin) => return Err(of_cubin(blueprint, index, cubin.path)),
+        };
         trace!(target: "graph_runtime", graph = %blueprint.draft.name, path = ptx.path, "load on the CPU emulator");
         let of_module = functions.iter().filter(|function| function.module() == Some(index));
         let kernels: Vec<&str> = of_module.map(|function| function.facts.entry).collect();

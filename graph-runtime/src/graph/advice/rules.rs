@@ -305,7 +305,7 @@ fn conditional_nodes(view: &View<'_>) -> Option<Hint> {
         };
         let members = || conditional.bodies.iter().flat_map(|&body| view.plan.members(body));
         let is_small = |member: usize| match &view.data.program.ops[member] {
-            Op::Work(Work::Kernel(kernel)) => view.data.program.functions[kernel.function as usize].module().is_some(),
+            Op::Work(Work::Kernel(kernel)) => view.data.program.is_ptx(kernel.function),
             Op::Work(Work::Memset(_) | Work::Join) => true,
             Op::Work(Work::Memcpy(_)) => !view.is_between_host_and_device(member),
             Op::External(_) | Op::Structure(_) => false,

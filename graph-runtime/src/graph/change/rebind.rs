@@ -31,7 +31,8 @@ impl Graph {
     /// * [`Error::ForeignMemory`](crate::Error::ForeignMemory) for memory of another device,
     ///   [`Error::LoanEnded`](crate::Error::LoanEnded) for memory that was lent to a scope that has ended;
     /// * [`Error::Invalid`](crate::Error::Invalid) if lengths differ (`shape-mismatch`), or if the memory overlaps
-    ///   other memory that the graph shares and the graph writes one of the two (`aliased-argument`).
+    ///   other memory that the graph shares, and nodes touch the same bytes that nothing orders (`race`), or one node
+    ///   gets them twice (`aliased-argument`).
     ///
     /// So it is after [`Error::Cuda`](crate::Error::Cuda), since the driver refuses a change, and after
     /// [`Error::Node`](crate::Error::Node), if the closure of a captured graph fails. If the driver then also refuses

@@ -2,14 +2,14 @@
 
 use crate::error::mistakes;
 use crate::error::{Error, Result};
-use crate::graph::Graph;
+use crate::graph::{Graph, GraphData};
 use crate::ownership::block::SharedMemory;
 use crate::ownership::shared_resources::SharedResources;
-use crate::program::External;
+use crate::program::{External, fixed_views};
 use crate::shape::Lengths;
 use crate::shape::place::Span;
 use crate::shape::table::text;
-use graph_plan::Diagnostic;
+use graph_plan::{Code, Diagnostic, Views};
 
 /// Checks a rebinding by itself.
 pub(in crate::graph) fn check_alone(
@@ -53,11 +53,27 @@ pub(in crate::graph) fn check_alone(
 /// after them.
 pub(in crate::graph) fn check_together(graph: &Graph, memory: &[(usize, SharedMemory)]) -> Result<SharedResources> {
     let shared = graph.data.shared.with(memory);
-    let overlaps = shared.overlaps(&graph.data.draft, &graph.device_used().backend);
-    if !overlaps.is_empty() {
-        return Err(invalid(graph, overlaps));
+    let (data, backend) = (&graph.data, &graph.device_used().backend);
+    let mut mistakes = shared.overlaps(&data.draft, backend);
+    let views = shared.views(backend);
+    if mistakes.is_empty() && !(views.is_empty() && data.shared.views(backend).is_empty()) {
+        mistakes = mistakes_of_views(data, &views);
+    }
+    if !mistakes.is_empty() {
+        return Err(invalid(graph, mistakes));
     }
     Ok(shared)
+}
+
+/// The mistakes of a graph that was built for other memory, which other views overlap. Its nodes and edges stay.
+#[cold]
+fn mistakes_of_views(data: &GraphData, views: &Views) -> Vec<Diagnostic> {
+    let mut draft = data.draft.clone();
+    let mut mistakes = views.through(&mut draft, |draft| graph_plan::check_errors(draft).errors);
+    // Scratch memory is no view, and was looked at when nodes were last enabled or disabled.
+    mistakes.retain(|mistake| mistake.code != Code::Uninitialized);
+    mistakes.extend(fixed_views::mistakes(&draft, &data.program, views));
+    mistakes
 }
 
 /// Refuses nodes whose memory cannot be replaced.

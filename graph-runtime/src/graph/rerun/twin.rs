@@ -172,6 +172,12 @@ impl<'g> Twin<'g> {
     /// # Errors
     /// If it cannot be launched.
     pub(super) fn launch(&mut self, unknown: Unknown, deadline: Instant) -> Result<Option<Error>> {
+        if self.data.shared.has_views() {
+            return Err(Error::Unsupported {
+                site: Site::default(),
+                message: "its shared memory overlaps",
+            });
+        }
         let bytes = self.data.layouts.iter().flatten().map(|layout| layout.bytes);
         if bytes.fold(0, usize::saturating_add) > MAX_BYTES {
             return Err(Error::Unsupported {

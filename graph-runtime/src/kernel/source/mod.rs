@@ -8,6 +8,8 @@ mod compile;
 use crate::error::{Error, Result, Site};
 pub(crate) use compile::Architecture;
 pub(crate) use resolve::{Unresolved, facts, forever, resolve};
+use std::fmt;
+use std::ptr;
 
 /// A PTX file that is compiled into the program.
 #[derive(Debug)]
@@ -42,6 +44,54 @@ impl Ptx {
     }
 }
 
+/// A cubin that a program has while it runs: machine code for devices of one kind.
+pub struct CubinCode {
+    /// The name that stands for it in messages.
+    pub(crate) path: &'static str,
+    /// The ELF file.
+    pub(crate) image: &'static [u8],
+}
+
+impl fmt::Debug for CubinCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CubinCode({}, {} bytes)", self.path, self.image.len())
+    }
+}
+
+/// The code of a module that graphs load.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ModuleCode {
+    Ptx(&'static Ptx),
+    Cubin(&'static CubinCode),
+}
+
+impl ModuleCode {
+    /// The name that stands for it in messages.
+    pub(crate) const fn path(self) -> &'static str {
+        match self {
+            ModuleCode::Ptx(ptx) => ptx.path,
+            ModuleCode::Cubin(cubin) => cubin.path,
+        }
+    }
+
+    /// The PTX, if it is some.
+    pub(crate) const fn ptx(self) -> Option<&'static Ptx> {
+        match self {
+            ModuleCode::Ptx(ptx) => Some(ptx),
+            ModuleCode::Cubin(_) => None,
+        }
+    }
+
+    /// Whether both are the same `static`. (Each exists once.)
+    pub(crate) fn is(self, other: Self) -> bool {
+        match (self, other) {
+            (ModuleCode::Ptx(one), ModuleCode::Ptx(other)) => ptr::eq(one, other),
+            (ModuleCode::Cubin(one), ModuleCode::Cubin(other)) => ptr::eq(one, other),
+            (ModuleCode::Ptx(_), ModuleCode::Cubin(_)) | (ModuleCode::Cubin(_), ModuleCode::Ptx(_)) => false,
+        }
+    }
+}
+
 /// The source of a kernel's code.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
@@ -52,6 +102,8 @@ pub enum Source {
     Cuda(&'static CudaSource, Declaration),
     /// PTX that was compiled of a CUDA source while the program runs. Its path is that of the source.
     Compiled(&'static Ptx),
+    /// A cubin. Nothing is known about it, but graphs load it.
+    Cubin(&'static CubinCode),
     /// A module that somebody has loaded. Nothing is known about it.
     Loaded,
 }
@@ -62,19 +114,18 @@ impl Source {
         matches!(self, Source::Cuda(..))
     }
 
-    /// The PTX, if it is part of the program.
-    pub(crate) const fn ptx(&self) -> Option<&'static Ptx> {
+    /// The code of its module, if the program has that.
+    pub(crate) const fn code(&self) -> Option<ModuleCode> {
         match self {
-            Source::Ptx(ptx) | Source::Compiled(ptx) => Some(ptx),
+            Source::Ptx(ptx) | Source::Compiled(ptx) => Some(ModuleCode::Ptx(ptx)),
+            Source::Cubin(cubin) => Some(ModuleCode::Cubin(cubin)),
             Source::Cuda(..) | Source::Loaded => None,
         }
     }
 
-    /// Whether both are the same PTX `static`. (Each exists once.)
+    /// Whether both are of the same module.
     pub(crate) fn is(&self, other: &Source) -> bool {
-        self.ptx()
-            .zip(other.ptx())
-            .is_some_and(|(one, other)| std::ptr::eq(one, other))
+        self.code().zip(other.code()).is_some_and(|(one, other)| one.is(other))
     }
 
     /// The file's path when the program was compiled; empty for a loaded module.
@@ -82,6 +133,7 @@ impl Source {
         match self {
             Source::Ptx(ptx) | Source::Compiled(ptx) => ptx.path,
             Source::Cuda(source, _) => source.path,
+            Source::Cubin(cubin) => cubin.path,
             Source::Loaded => "",
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Everything, Saved, argument, everything, node};
 use crate::common::*;
-use graph_runtime::private::plan::{FileArgument, FileRows, FileWork, GraphFile};
+use graph_runtime::private::plan::{FileArgument, FileCode, FileRows, FileWork, GraphFile};
 use std::fs;
 
 #[test]
@@ -224,7 +224,7 @@ fn files_that_no_builder_could_make_are_refused() {
         kernel.entry = "scal".into();
     });
     assert!(entry.starts_with(&of_file("node `scale`: ")), "{entry}");
-    let text = mistake("text", |file| file.modules[0].text.to_mut().push_str("nonsense"));
+    let text = mistake("text", |file| file.modules[0].code = FileCode::Ptx("nonsense".into()));
     assert!(
         text.starts_with("graph `Everything`: graph file `x.cugraph`: `"),
         "{text}"
