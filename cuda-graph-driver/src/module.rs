@@ -21,6 +21,8 @@ const MAX_CLUSTER: u32 = 16;
 pub(crate) struct Loaded {
     pub(crate) module: Module,
     pub(crate) context: Handle,
+    /// The number of the architecture that its PTX is for.
+    pub(crate) architecture: i32,
     /// The functions that were asked for.
     pub(crate) functions: Mutex<HashMap<String, Handle>>,
 }
@@ -67,6 +69,21 @@ impl Arguments {
     }
 }
 
+/// The number of the architecture that PTX is for: 90 for `.target sm_90a`.
+fn architecture(image: &str) -> i32 {
+    let target = image
+        .split_once(".target")
+        .map_or("", |(_, target)| target.trim_start());
+    let digits = target
+        .trim_start_matches("sm_")
+        .split(|letter: char| !letter.is_ascii_digit());
+    digits
+        .into_iter()
+        .next()
+        .and_then(|digits| digits.parse().ok())
+        .unwrap_or(0)
+}
+
 /// Loads an image, which is PTX.
 pub(crate) fn load(context: Handle, image: &str) -> Done<Arc<Loaded>> {
     if image.as_bytes().starts_with(b"\x7fELF") || image.as_bytes().starts_with(&[0x50, 0xed]) {
@@ -91,6 +108,7 @@ pub(crate) fn load(context: Handle, image: &str) -> Done<Arc<Loaded>> {
             Ok(Arc::new(Loaded {
                 module,
                 context,
+                architecture: architecture(image),
                 functions: Mutex::default(),
             }))
         }

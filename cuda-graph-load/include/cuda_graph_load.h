@@ -57,9 +57,10 @@ typedef struct {
 
 /* Reads a graph (a CUgraph or a cudaGraph_t, as of PyTorch's raw_cuda_graph()), whose context is current and which
  * nobody changes meanwhile. `memory` names allocations, which do not overlap, and which nodes reach by addresses in
- * them alone; the driver looks up others. `ptx` has the texts of modules whose kernels the graph launches. The lists
- * may be NULL if they are empty. If `keep_needed_edges` is not 0, the graph then has only the edges that conflicts
- * need, and is to be instantiated (again): nodes that are not known keep their order with all others.
+ * them alone; the driver looks up others. `ptx` has the texts of modules whose kernels the graph launches; PTX that
+ * nvcc has put into the program and into loaded libraries counts, too, if the code that runs was compiled of it. The
+ * lists may be NULL if they are empty. If `keep_needed_edges` is not 0, the graph then has only the edges that
+ * conflicts need, and is to be instantiated (again): nodes that are not known keep their order with all others.
  * cuda_graph_lift_text() has the findings. */
 int cuda_graph_lift(void *graph, const CudaGraphMemory *memory, size_t memories, const char *const *ptx, size_t modules,
                     int keep_needed_edges, CudaGraphLift *result);

@@ -131,7 +131,7 @@ unsafe fn list<'a, T>(first: *const T, count: usize) -> &'a [T] {
 ///
 /// The texts end with zero bytes.
 unsafe fn options(memory: &[CudaGraphMemory], ptx: &[*const c_char]) -> Outcome<LiftOptions> {
-    let mut options = LiftOptions::new();
+    let mut options = LiftOptions::new().loaded();
     for block in memory {
         // SAFETY: by the caller's promise.
         let name = unsafe { text(block.name, "the name of memory") }?;

@@ -165,6 +165,8 @@ pub(crate) struct ReadLaunch {
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
     pub(crate) shared: u32,
+    /// The architecture of the PTX that its code was compiled of: 90 for `compute_90`.
+    pub(crate) architecture: Option<u32>,
     /// The bytes of each argument, if the driver tells the sizes (CUDA 12.4), and the arguments are a list.
     pub(crate) arguments: Option<Vec<Vec<u8>>>,
     /// The handles of the function, the kernel and the context; one of the first two may be 0.
@@ -184,6 +186,7 @@ impl ReadLaunch {
             grid: [1; 3],
             block: [1; 3],
             shared: 0,
+            architecture: None,
             arguments: None,
             handles: [0; 3],
             attributes: Vec::new(),

@@ -7,7 +7,7 @@ use super::host_function::HostNode;
 use super::read_node::{
     Addresses, AttributeValue, Conditional, CopyWords, Operation, ReadCopy, ReadFill, ReadLaunch, ReadNode, UPDATABLE,
 };
-use super::{CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphNode, CUkernel, MISSING};
+use super::{CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphNode, CUkernel, MISSING};
 use super::{KernelNodeParams, MemsetNodeParams, graph as kinds};
 use crate::error::CudaError;
 use std::ffi::{CStr, c_char, c_uint, c_void};
@@ -274,6 +274,7 @@ unsafe fn launch(node: CUgraphNode) -> Result<ReadLaunch, CudaError> {
         function = unsafe { function_of(params.kern) }?;
     }
     let mut name = None;
+    let mut architecture = None;
     let mut arguments = None;
     if !function.is_null() {
         // SAFETY: the node holds the function.
@@ -284,6 +285,10 @@ unsafe fn launch(node: CUgraphNode) -> Result<ReadLaunch, CudaError> {
                 // SAFETY: the driver points to a NUL-terminated string, which lives as long as the function.
                 unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
             });
+        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_PTX_VERSION;
+        // SAFETY: as above.
+        let version = unsafe { super::module::function_attribute(function, attribute) };
+        architecture = version.ok().and_then(|version| u32::try_from(version).ok());
         // SAFETY: as above.
         let sizes = unsafe { super::module::function_parameters(function) };
         // SAFETY: the driver's list has an address for each parameter, with as many bytes as the parameter.
@@ -303,6 +308,7 @@ unsafe fn launch(node: CUgraphNode) -> Result<ReadLaunch, CudaError> {
         grid: [params.gridDimX, params.gridDimY, params.gridDimZ],
         block: [params.blockDimX, params.blockDimY, params.blockDimZ],
         shared: params.sharedMemBytes,
+        architecture,
         arguments,
         handles: [
             params.func.expose_provenance(),

@@ -211,12 +211,14 @@ fn a_graph_that_is_built_has_the_edges_that_are_asked_for() -> Result<(), BoxErr
     let graph = captured(&stream, || {
         (0..8).try_for_each(|step| add(&stream, &kernel, addresses[step % 2], step as u32))
     })?;
-    let mut options = LiftOptions::new().ptx(PTX)?;
+    let mut options = LiftOptions::new().fatbin(include_bytes!("../kernels/zstd.fatbin"))?;
+    assert!(LiftOptions::new().fatbin(b"nothing").is_err());
     for (name, buffer) in ["x", "y"].into_iter().zip(&memory) {
         options = options.memory(name, address(buffer), 256);
     }
     // SAFETY: the graph lives, and nothing changes it.
     let lifted = unsafe { Lifted::from_raw(graph, &options) }?;
+    assert_eq!(lifted.unknown_nodes().next(), None);
     // The plan is all that is left.
     run(graph, &stream)?;
     let expected = memory.iter().map(|buffer| stream.clone_dtoh(buffer));

@@ -1,15 +1,31 @@
 //! Kernels of which the PTX is known: the arguments that they access.
 
+use super::fatbin::{File, Member};
 use crate::error::{Error, Result, Site};
 use graph_plan::Mode;
 use graph_ptx::ast::{Function, Module, Operand, Type, each_leaf};
 use graph_ptx::{Access, Elements, KernelSummary, ParamSummary};
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, OnceLock};
 
 /// The kernels by name, each with the sizes of its parameters.
+type Known = HashMap<String, Vec<(Vec<usize>, Effect)>>;
+
+/// The kernels of which there is PTX.
 #[derive(Debug, Default)]
 pub(super) struct Kernels {
-    known: HashMap<String, Vec<(Vec<usize>, Effect)>>,
+    /// Those of the PTX that was given.
+    given: Known,
+    binaries: Vec<Text>,
+}
+
+/// PTX in a fat binary, which is read when a kernel of its architecture is not given, and parsed if it names that.
+#[derive(Debug)]
+struct Text {
+    file: Arc<File>,
+    member: Member,
+    text: OnceLock<String>,
+    kernels: OnceLock<Known>,
 }
 
 /// The effect of a kernel on memory.
@@ -54,22 +70,69 @@ impl Kernels {
             path: "the PTX that was given for a lift",
             message: error.to_string(),
         })?;
-        let setters = setters(&module);
-        for summary in graph_ptx::kernel_summaries(&module) {
-            let effect = Effect::of(&summary, setters.contains(&*summary.name));
-            let sizes = summary.params.iter().map(|param| param.size as usize).collect();
-            self.known.entry(summary.name).or_default().push((sizes, effect));
-        }
+        add_kernels(&mut self.given, &module);
         Ok(())
     }
 
-    /// The effect of the kernel of this name with parameters of these sizes, if its PTX is known.
-    pub(super) fn effect(&self, name: &str, sizes: &[usize]) -> Option<Effect> {
-        let known = self.known.get(name)?.iter();
-        let mut fitting = known.filter(|(own, _)| own == sizes).map(|(_, effect)| effect);
-        let mut effect = fitting.next()?.clone();
-        fitting.for_each(|other| effect.join(other));
-        Some(effect)
+    /// Adds the PTX in the fat binaries of a file. Returns the number of texts.
+    pub(super) fn add_binaries(&mut self, file: File) -> usize {
+        let file = Arc::new(file);
+        let members = file.members();
+        let count = members.len();
+        self.binaries.extend(members.into_iter().map(|member| Text {
+            file: file.clone(),
+            member,
+            text: OnceLock::new(),
+            kernels: OnceLock::new(),
+        }));
+        count
+    }
+
+    /// The effect of the kernel of this name with parameters of these sizes, if its PTX is known: if it was given, or
+    /// is in a fat binary and of the architecture of which the kernel's code was compiled.
+    pub(super) fn effect(&self, name: &str, sizes: &[usize], architecture: Option<u32>) -> Option<Effect> {
+        let fitting = |known: &Known| {
+            let mut fitting = known.get(name)?.iter().filter(|(own, _)| own == sizes);
+            let mut effect = fitting.next()?.1.clone();
+            fitting.for_each(|(_, other)| effect.join(other));
+            Some(effect)
+        };
+        let given = fitting(&self.given);
+        given.or_else(|| {
+            let texts = self.binaries.iter();
+            let texts = texts.filter(|text| Some(text.member.architecture) == architecture);
+            let mut found = texts.filter_map(|text| fitting(text.kernels(name)?));
+            let mut effect = found.next()?;
+            found.for_each(|other| effect.join(&other));
+            Some(effect)
+        })
+    }
+}
+
+impl Text {
+    /// Its kernels, if it names this one.
+    fn kernels(&self, name: &str) -> Option<&Known> {
+        let text = self
+            .text
+            .get_or_init(|| self.file.text(&self.member).unwrap_or_default());
+        text.contains(name).then(|| {
+            self.kernels.get_or_init(|| {
+                let mut known = Known::new();
+                if let Ok(module) = graph_ptx::parse(text) {
+                    add_kernels(&mut known, &module);
+                }
+                known
+            })
+        })
+    }
+}
+
+fn add_kernels(known: &mut Known, module: &Module) {
+    let setters = setters(module);
+    for summary in graph_ptx::kernel_summaries(module) {
+        let effect = Effect::of(&summary, setters.contains(&*summary.name));
+        let sizes = summary.params.iter().map(|param| param.size as usize).collect();
+        known.entry(summary.name).or_default().push((sizes, effect));
     }
 }
 
@@ -189,11 +252,22 @@ mod tests {
             .expect_err("it is none")
             .to_string();
         assert!(error.contains("the PTX that was given for a lift"), "{error}");
-        let effect = kernels.effect("add_to", &[8, 4]).expect("a kernel");
+        let effect = kernels.effect("add_to", &[8, 4], None).expect("a kernel");
         let modes: Vec<Option<Mode>> = effect.params.iter().map(|param| param.mode).collect();
         assert_eq!(modes, [Some(Mode::ReadWrite), None]);
         assert_eq!(effect.params[0].element, Some(Type::U32));
-        assert!(effect.unknown.is_none() && kernels.effect("add_to", &[4]).is_none());
+        assert!(effect.unknown.is_none() && kernels.effect("add_to", &[4], None).is_none());
+    }
+
+    #[test]
+    fn fat_binaries_count_for_code_that_was_compiled_of_them() {
+        let mut kernels = Kernels::default();
+        let bytes = include_bytes!("../../../tests/kernels/zstd.fatbin");
+        assert_eq!(kernels.add_binaries(File::of_bytes(bytes)), 1);
+        assert_eq!(kernels.add_binaries(File::of_bytes(b"nothing")), 0);
+        let found = |name, architecture| kernels.effect(name, &[8, 4], architecture).is_some();
+        assert!(found("add_to", Some(70)) && !found("add_to", Some(80)) && !found("add_to", None));
+        assert!(!found("nobody", Some(70)));
     }
 
     /// The mode of each parameter, and the reason why more is unknown, of the kernel `k` with one parameter.
@@ -206,7 +280,7 @@ mod tests {
              .visible .entry k({param}) {{ .reg .b64 %rd<9>; .reg .b32 %r<9>; {body} ret; }}"
         );
         kernels.add(&text).expect("it is PTX");
-        let effect = kernels.effect("k", &[size]).expect("a kernel");
+        let effect = kernels.effect("k", &[size], None).expect("a kernel");
         (effect.params[0].mode, effect.unknown)
     }
 

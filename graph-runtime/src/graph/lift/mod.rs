@@ -5,12 +5,13 @@ mod read;
 mod findings;
 mod rust;
 mod effect;
+mod fatbin;
 
 pub use findings::{Finding, Verdict};
 
 use crate::driver::read_node::ReadNode;
 use crate::driver::{CUgraph, EdgeData};
-use crate::error::Result;
+use crate::error::{Result, Site};
 use effect::{Kernels, Param};
 use findings::Findings;
 use graph_plan::{Memory, Mode, NodeKind, Plan, PlanLaunch, Role};
@@ -55,6 +56,33 @@ impl LiftOptions {
     pub fn ptx(mut self, text: &str) -> Result<Self> {
         self.kernels.add(text)?;
         Ok(self)
+    }
+
+    /// Adds the PTX that `nvcc` has put into a program, a library, an object or a file `.fatbin`, of which these are
+    /// the bytes. It counts for kernels whose machine code was compiled of PTX of the same architecture, as the driver
+    /// tells: a source may have other code for others.
+    ///
+    /// # Errors
+    /// [`Error::Module`](crate::Error::Module) if there is no PTX in it.
+    pub fn fatbin(mut self, bytes: &[u8]) -> Result<Self> {
+        if self.kernels.add_binaries(fatbin::File::of_bytes(bytes)) == 0 {
+            return Err(crate::Error::Module {
+                site: Site::graph("Lifted"),
+                path: "the fat binary that was given for a lift",
+                message: "it has no PTX".to_owned(),
+            });
+        }
+        Ok(self)
+    }
+
+    /// Adds the PTX in the program and in the libraries that this process has loaded, as [`LiftOptions::fatbin`] does.
+    /// It is read when a kernel of its architecture is not known otherwise. On other systems than Linux there is none.
+    #[must_use]
+    pub fn loaded(mut self) -> Self {
+        for file in fatbin::loaded() {
+            self.kernels.add_binaries(file);
+        }
+        self
     }
 }
 

@@ -288,7 +288,7 @@ impl LiftedNode {
         let effect = launch
             .name
             .as_deref()
-            .and_then(|kernel| found.options.kernels.effect(kernel, &sizes));
+            .and_then(|kernel| found.options.kernels.effect(kernel, &sizes, launch.architecture));
         let effect = effect.unwrap_or_else(|| Effect::unknown(sizes.len()));
         self.unknown = effect.unknown;
         self.waits = effect.waits;
