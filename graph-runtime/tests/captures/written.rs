@@ -9,10 +9,10 @@ cuda_graph! {
         device x: [u32; 64];
         device y: [u32; 64];
         memset fill_0 = x <- 5;
-        kernel add_to_1 = unsafe add_to<<<1, 64>>>(&mut x, 1_u32) after fill_0;
-        // host_2: a host function may access anything
-        join host_2 after add_to_1;
-        kernel accumulate_3 = unsafe accumulate<<<1, 64>>>(&x, &mut y) after host_2;
-        memcpy copy_4 = y[0..8] -> x[8..16] after accumulate_3;
+        kernel add_to_0 = unsafe add_to<<<1, 64>>>(&mut x, 1_u32) after fill_0;
+        // host_0: a host function may access anything
+        join host_0 after add_to_0;
+        kernel accumulate_0 = unsafe accumulate<<<1, 64>>>(&x, &mut y) after host_0;
+        memcpy copy_0 = y[0..8] -> x[8..16] after accumulate_0;
     }
 }

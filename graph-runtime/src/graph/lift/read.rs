@@ -13,6 +13,8 @@ use std::ops::Range;
 struct Found<'o> {
     options: &'o LiftOptions,
     blocks: Vec<Block>,
+    /// The number of nodes with each name.
+    names: HashMap<String, usize>,
     /// The graph's name, for errors.
     site: &'o str,
 }
@@ -20,6 +22,15 @@ struct Found<'o> {
 impl Found<'_> {
     fn site(&self) -> Site {
         Site::graph(self.site)
+    }
+
+    /// A name for a node: the nodes with one kernel, or of one kind, are counted, so that another node among them
+    /// leaves the others their names.
+    fn numbered(&mut self, name: &str) -> String {
+        let count = self.names.entry(name.to_owned()).or_default();
+        let name = format!("{name}_{count}");
+        *count += 1;
+        name
     }
 
     /// The block that an address is in, and the offset there.
@@ -97,6 +108,7 @@ pub(super) unsafe fn graph(graph: CUgraph, name: &str, options: &LiftOptions) ->
     let mut found = Found {
         options,
         blocks,
+        names: HashMap::new(),
         site: name,
     };
     let mut nodes = Vec::new();
@@ -156,7 +168,8 @@ unsafe fn append(
         index_of.insert(handle, index);
         // SAFETY: the graph has the node.
         let (work, bodies) = unsafe { reading::node(handle) }.at(|| found.site())?;
-        let mut node = LiftedNode::new(work, index, owner);
+        let mut node = LiftedNode::new(work, owner);
+        node.name = found.numbered(&node.name);
         // SAFETY: by the caller's promise.
         unsafe { node.find_memory(found) };
         nodes.push(node);
@@ -176,8 +189,8 @@ unsafe fn append(
 }
 
 impl LiftedNode {
-    /// A node of which the memory is not known yet.
-    fn new(work: ReadNode, index: usize, owner: Option<(usize, usize)>) -> Self {
+    /// A node of which the memory is not known yet. Others may have the same name.
+    fn new(work: ReadNode, owner: Option<(usize, usize)>) -> Self {
         let (kind, word) = match &work {
             ReadNode::Kernel(_) => (NodeKind::Kernel, "kernel"),
             ReadNode::Copy(_) => (NodeKind::Memcpy, "copy"),
@@ -197,7 +210,7 @@ impl LiftedNode {
             ReadNode::Other => (NodeKind::Raw, "raw"),
         };
         let mut node = Self {
-            name: format!("{word}_{index}"),
+            name: word.to_owned(),
             kind,
             owner: owner.map(|(owner, _)| owner),
             body: owner.map_or(0, |(_, body)| body),
@@ -212,7 +225,7 @@ impl LiftedNode {
         };
         if let ReadNode::Kernel(launch) = &mut node.work {
             let kernel = launch.name.as_deref().unwrap_or("unknown");
-            node.name = format!("{}_{index}", plain(kernel));
+            node.name = plain(kernel).to_owned();
             node.launch = Some(PlanLaunch {
                 kernel: plain(kernel).to_owned().into(),
                 config: LaunchConfig {
