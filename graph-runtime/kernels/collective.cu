@@ -15,6 +15,13 @@
 // With the number of the round, a rank stores a number of the collective, so that ranks which run different ones find
 // that. A rank that waits too long, or is told that a rank is missing, gives up: it tells the host and the other ranks,
 // and its later kernels return at once. It never goes on to stage anything, so the others do not read wrong numbers.
+//
+// Programmatic edges lead to these kernels and from them. So a kernel waits for the one before it first. It lets the
+// next one start when all ranks have come for the last time: not before, since the next one would then keep places on the
+// GPU from kernels for which another rank waits. Instructions for both are put in for devices that have them, in place of
+// the comments that the macros write (`backend/cuda/kernels.rs`).
+#define WAIT_FOR_GRID() asm volatile("// griddepcontrol: wait" ::: "memory")
+#define LAUNCH_DEPENDENTS() asm volatile("// griddepcontrol: launch_dependents" ::: "memory")
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -125,6 +132,7 @@ static __device__ u32 place(u32 collective, u32 round) { return collective << 10
 // missing.
 static __device__ bool begin(const Group &given, u32 &round, u32 &collective)
 {
+    WAIT_FOR_GRID();
     const Station *own = given.stations[given.rank];
     round = own->round[blockIdx.x];
     collective = (*given.graph << 12) + given.index;
@@ -361,11 +369,13 @@ static __device__ void rounds(const Group &given, u64 bytes, bool twice, Give gi
         }
         if (before) {
             if (meet(collective, round, false) == 0) return;
+            if (staged == 0 && !twice) LAUNCH_DEPENDENTS();
             take(at, before, round);
         }
         if (before && twice) {
             come(collective, round + 1, false);
             if (meet(collective, round + 1, false) == 0) return;
+            if (next >= bytes) LAUNCH_DEPENDENTS();
             collect(at, before, round);
             round++;
         }

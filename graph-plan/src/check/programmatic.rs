@@ -1,9 +1,9 @@
-//! Programmatic edges between nodes that cannot have them.
+//! Programmatic edges between nodes that cannot have them. A collective can: its kernel waits, and is not disabled.
 
 use super::advice::spelled;
-use crate::{Code, Diagnostic, Draft, Edge, NodeKind, Shift, Subject};
+use crate::{Code, Diagnostic, Draft, Edge, Node, NodeKind, Shift, Subject};
 
-/// Reports programmatic edges from or to a node that does not launch a kernel. `usable` has the indices of the edges
+/// Reports programmatic edges from or to a node that does not launch a kernel, of the author's or built in. `usable` has the indices of the edges
 /// without other mistakes. Edges between iterations count too.
 pub(super) fn other_nodes(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>) {
     let used = draft
@@ -21,7 +21,8 @@ pub(super) fn other_nodes(draft: &Draft, usable: &[usize], errors: &mut Vec<Diag
     });
     for (subject, Edge { from, to }, before) in used.chain(shifts) {
         let ends = [from, to].map(|node| &draft.nodes[node]);
-        let Some(other) = ends.iter().find(|node| node.kind != NodeKind::Kernel) else {
+        let is_other = |node: &&&Node| node.kind != NodeKind::Kernel && !node.kind.is_collective();
+        let Some(other) = ends.iter().find(is_other) else {
             continue;
         };
         let (after, name, keyword) = (&ends[1].name, &other.name, other.kind.keyword());
@@ -37,7 +38,32 @@ pub(super) fn other_nodes(draft: &Draft, usable: &[usize], errors: &mut Vec<Diag
 
 #[cfg(test)]
 mod tests {
-    use crate::{Draft, NodeKind, check};
+    use crate::{Code, Draft, NodeKind, check};
+
+    #[test]
+    fn kernels_and_collectives_start_early() {
+        let kinds = [
+            (NodeKind::AllReduce, true),
+            (NodeKind::AllGather, true),
+            (NodeKind::ReduceScatter, true),
+            (NodeKind::Broadcast, true),
+            (NodeKind::Exchange, true),
+            (NodeKind::Memcpy, false),
+            (NodeKind::Join, false),
+        ];
+        for (kind, may) in kinds {
+            let mut draft = Draft::new("Test");
+            let nodes = [("a", NodeKind::Kernel), ("b", kind), ("c", NodeKind::Kernel)];
+            for (name, kind) in nodes {
+                draft.node(name, kind);
+            }
+            draft.programmatic_edge(0, 1);
+            draft.programmatic_edge(1, 2);
+            let found = check(&draft).errors;
+            let refused = found.iter().filter(|error| error.code == Code::ProgrammaticEdge);
+            assert_eq!(refused.count(), if may { 0 } else { 2 }, "{kind:?}");
+        }
+    }
 
     #[test]
     fn one_pair_has_one_edge() {
@@ -49,7 +75,7 @@ mod tests {
         draft.edge(0, 1);
         let errors = check(&draft).errors;
         assert_eq!(errors.len(), 1);
-        assert_eq!(errors[0].code, crate::Code::DuplicateDependency);
+        assert_eq!(errors[0].code, Code::DuplicateDependency);
     }
 
     #[test]

@@ -11,6 +11,7 @@ impl GraphBuilder {
     /// Makes the kernel node `node` run after the kernel nodes `before`, by programmatic edges: `node` starts as soon
     /// as each of them has executed `griddepcontrol.launch_dependents` (`cudaTriggerProgrammaticLaunchCompletion`) or
     /// ended, and waits for their ends in its own code, by `griddepcontrol.wait` (`cudaGridDependencySynchronize`).
+    /// Collectives are kernel nodes in this: they wait, and let nodes start when all ranks have come.
     ///
     /// `build` refuses the edge (`programmatic-edge`) unless the PTX makes it an order: on every path, the kernel of
     /// `node` waits before it ends, and before it touches memory that some node writes; and it does not load memory
@@ -41,8 +42,10 @@ fn mistakes(draft: &Draft, program: &Program, order: &Nest) -> Vec<Diagnostic> {
     let mistake = |&index: &usize| {
         let Edge { from, to } = draft.edges[index];
         let proof = proofs.edge(from, to)?;
-        let never = proof.edge.never_triggers(proof.upstream);
-        if let Some(text) = never.filter(|_| !matches!(proof.upstream.source, Source::Loaded | Source::Cubin(_))) {
+        let upstream = proof
+            .upstream
+            .filter(|upstream| !matches!(upstream.source, Source::Loaded | Source::Cubin(_)));
+        if let Some(text) = upstream.and_then(|upstream| proof.edge.never_triggers(upstream)) {
             tracing::debug!(target: "graph_runtime", graph = %draft.name, "{}", text.as_str());
         }
         proof.mistake

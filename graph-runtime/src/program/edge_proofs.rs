@@ -1,4 +1,4 @@
-//! The proof that a programmatic edge orders its two kernels.
+//! The proof that a programmatic edge orders its two kernels. A built-in kernel, of a collective, needs none.
 
 use super::{Argument, Function, KernelOp, Program};
 use crate::kernel::KernelFacts;
@@ -23,16 +23,17 @@ impl<'a> EdgeProofs<'a> {
         }
     }
 
-    /// The programmatic edge between two nodes, with the facts about their kernels; `None` if one launches none.
+    /// The programmatic edge between two nodes, with the facts about their kernels; `None` if the later one launches
+    /// none of the author's.
     pub(crate) fn edge(&self, from: usize, to: usize) -> Option<EdgeProof<'_>> {
-        let ((_, upstream), (op, function)) = (kernel(self.program, from)?, kernel(self.program, to)?);
+        let (op, function) = kernel(self.program, to)?;
         let edge = ProgrammaticEdge {
             upstream: &self.draft.nodes[from].name,
             downstream: &self.draft.nodes[to].name,
         };
         Some(EdgeProof {
             edge,
-            upstream: upstream.facts,
+            upstream: kernel(self.program, from).map(|(_, function)| function.facts),
             mistake: edge.mistake(to, function.facts, &self.sharing(op, to), &self.all),
         })
     }
@@ -71,8 +72,8 @@ impl<'a> EdgeProofs<'a> {
 /// A programmatic edge, and whether the kernels make it an order.
 pub(crate) struct EdgeProof<'a> {
     pub(crate) edge: ProgrammaticEdge<'a>,
-    /// The facts about the kernel of the earlier node.
-    pub(crate) upstream: &'static KernelFacts,
+    /// The facts about the kernel of the earlier node, if it launches one of the author's.
+    pub(crate) upstream: Option<&'static KernelFacts>,
     /// The reason why they do not make it an order.
     pub(crate) mistake: Option<Diagnostic>,
 }

@@ -6,6 +6,7 @@ mod common;
 
 mod statements;
 mod language;
+mod programmatic_edges;
 mod deadlocks;
 mod failures;
 mod processes;

@@ -51,7 +51,7 @@ pub(super) fn permit(kernels: &Kernels, facts: &KernelFacts, kernel: &KernelOp) 
         return Ok(());
     }
     let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
-    kernels.set(kernel.function, attribute, 1)
+    kernels.set(kernels.handles(kernel.function), attribute, 1)
 }
 
 /// Refuses attributes that the device does not allow for a node; the error says why. The context is current, and the

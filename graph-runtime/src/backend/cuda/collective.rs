@@ -93,7 +93,7 @@ fn config(most: usize, bytes: usize, chunk: usize) -> LaunchConfig {
 }
 
 /// The built-in kernel of a collective.
-fn kernel(call: &CollectiveCall) -> Builtin {
+pub(super) fn kernel(call: &CollectiveCall) -> Builtin {
     match (call.kind, call.reduction) {
         (NodeKind::Exchange, _) => Builtin::Exchange,
         (_, Some((_, number))) => Builtin::Reduce(number),

@@ -8,8 +8,8 @@ use crate::driver::{
     KernelHandle, LoadedModule,
 };
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::kernel::KernelFacts;
 use crate::kernel::source::ModuleCode;
+use crate::kernel::{KernelFacts, PROGRAMMATIC_FROM};
 use crate::program::communicator::number::Number;
 use crate::program::{Argument, Code, Function, ModuleMemory, Program};
 use graph_plan::{Draft, LaunchConfig, Mode, Target};
@@ -18,7 +18,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString};
 use std::mem::ManuallyDrop;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+/// The first compute capability with programmatic launches.
+pub(super) const PROGRAMMATIC: (i32, i32) = (PROGRAMMATIC_FROM as i32 / 10, PROGRAMMATIC_FROM as i32 % 10);
 
 /// A built-in kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +109,26 @@ impl Builtin {
             ),
         }
     }
+}
+
+/// The text of the kernels of collectives for a device: if it has programmatic launches, with the instructions for
+/// them, of which the text has the places. Without such an edge, they do nothing.
+fn collectives_for(cuda: &Cuda, text: &'static str) -> Result<&'static str, CudaError> {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    if cuda.capability()? < PROGRAMMATIC {
+        return Ok(text);
+    }
+    let with_instructions = || {
+        let text = text
+            .replace(".version 7.7", ".version 7.8")
+            .replace(".target sm_70", ".target sm_90");
+        let wait = text.replace("// griddepcontrol: wait", "griddepcontrol.wait;");
+        wait.replace(
+            "// griddepcontrol: launch_dependents",
+            "griddepcontrol.launch_dependents;",
+        )
+    };
+    Ok(TEXT.get_or_init(with_instructions))
 }
 
 /// All modules and kernels that a graph has loaded. [`Kernels::unload`] unloads them.
@@ -358,6 +381,12 @@ impl Kernels {
             return Ok(());
         }
         let (path, text, kernels) = kernel.module();
+        let text = match kernel {
+            Builtin::Reduce(_) | Builtin::Gather | Builtin::Exchange => {
+                collectives_for(&self.cuda, text).at(|| Site::graph(&draft.name))?
+            }
+            _ => text,
+        };
         let graph = || Site::graph(&draft.name);
         let named = |&(_, name): &(Builtin, &'static CStr)| name.to_str().unwrap_or_default();
         let module = if guard.tests == 0 {
@@ -516,8 +545,13 @@ impl Kernels {
     }
 
     /// Sets an attribute of a function and of its predicated copies.
-    pub(super) fn set(&self, function: u32, attribute: FunctionAttribute, value: i32) -> Result<(), CudaError> {
-        for handle in self.handles(function) {
+    pub(super) fn set(
+        &self,
+        handles: impl Iterator<Item = KernelHandle>,
+        attribute: FunctionAttribute,
+        value: i32,
+    ) -> Result<(), CudaError> {
+        for handle in handles {
             announce!(self.cuda, trace, ?attribute, value, "cuFuncSetAttribute")?;
             // SAFETY: the function's module is loaded until `unload`.
             unsafe { driver::module::set_function_attribute(handle.function, attribute, value) }?;
@@ -535,15 +569,12 @@ impl Kernels {
             .then(|| function.static_shared + u64::from(config.shared))
     }
 
-    /// Asks that an SM that runs the function has as much shared memory, and as little cache, as it can.
-    pub(super) fn prefer_shared(&self, function: u32) -> Result<(), CudaError> {
+    /// Asks that an SM that runs one of these kernels has as much shared memory, and as little cache, as it can.
+    pub(super) fn prefer_shared(&self, handles: impl Iterator<Item = KernelHandle>) -> Result<(), CudaError> {
         /// All of it, in percent.
         const MAX_SHARED: i32 = 100;
-        self.set(
-            function,
-            FunctionAttribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-            MAX_SHARED,
-        )
+        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+        self.set(handles, attribute, MAX_SHARED)
     }
 
     /// Unloads all modules.

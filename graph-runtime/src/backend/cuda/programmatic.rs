@@ -1,17 +1,17 @@
 //! Programmatic edges, if driver and device support them.
 
-use super::kernels::Kernels;
+use super::collective;
+use super::kernels::{Kernels, PROGRAMMATIC};
 use crate::devices::cuda::Cuda;
 use crate::driver;
 use crate::error::{At, Result, Site};
-use crate::kernel::PROGRAMMATIC_FROM;
 use crate::ownership::blueprint::{Blueprint, Programmatic};
+use crate::program::{External, Op};
+use graph_ptx::GuardForm;
 use std::collections::BTreeMap;
 
 /// The first CUDA version whose graphs have edges with data.
 const EDGE_DATA: u32 = 12_030;
-/// The first compute capability with programmatic launches.
-const CAPABILITY: (i32, i32) = (PROGRAMMATIC_FROM as i32 / 10, PROGRAMMATIC_FROM as i32 % 10);
 
 /// The edges to lower as programmatic ones: all of them, or none.
 pub(super) fn edges<'a>(cuda: &Cuda, blueprint: &Blueprint<'a>, none: &'a Programmatic) -> Result<&'a Programmatic> {
@@ -23,7 +23,7 @@ pub(super) fn edges<'a>(cuda: &Cuda, blueprint: &Blueprint<'a>, none: &'a Progra
     let version = unsafe { driver::context::driver_version() }
         .at(graph)?
         .min(blueprint.driver);
-    if version >= EDGE_DATA && cuda.capability().at(graph)? >= CAPABILITY {
+    if version >= EDGE_DATA && cuda.capability().at(graph)? >= PROGRAMMATIC {
         return Ok(blueprint.programmatic);
     }
     announce!(cuda, debug, graph = %blueprint.draft.name, "programmatic edges become plain ones here").at(graph)?;
@@ -35,6 +35,7 @@ pub(super) fn edges<'a>(cuda: &Cuda, blueprint: &Blueprint<'a>, none: &'a Progra
 /// wait for the SM, and for the change: 1 to 5 us for an edge on an H200 (driver 580), where the edge saves 0.3 us.
 pub(super) fn divide_alike(kernels: &Kernels, blueprint: &Blueprint<'_>) -> Result<()> {
     let mut functions = BTreeMap::new();
+    let mut collectives = Vec::new();
     for node in blueprint.programmatic.nodes() {
         if let Some(kernel) = blueprint.program.ops[node].kernel()
             && let Some(shared) = kernels.own_shared(kernel.function, &kernel.config)
@@ -42,12 +43,15 @@ pub(super) fn divide_alike(kernels: &Kernels, blueprint: &Blueprint<'_>) -> Resu
             let most = functions.entry(kernel.function).or_insert(0);
             *most = shared.max(*most);
         }
+        if let Op::External(External::Collective(call)) = &blueprint.program.ops[node] {
+            collectives.push(kernels.builtin(collective::kernel(call), GuardForm::default()));
+        }
     }
     if functions.values().all(|shared| *shared == 0) {
         return Ok(());
     }
-    functions
-        .into_keys()
-        .try_for_each(|function| kernels.prefer_shared(function))
+    let functions = functions.into_keys().flat_map(|function| kernels.handles(function));
+    kernels
+        .prefer_shared(functions.chain(collectives))
         .at(|| Site::graph(&blueprint.draft.name))
 }

@@ -4,7 +4,7 @@ use super::path::longest;
 use super::view::View;
 use super::{Hint, Topic, prices};
 use crate::devices::bodies::Bodies;
-use crate::kernel::PROGRAMMATIC_FROM;
+use crate::kernel::{KernelFacts, PROGRAMMATIC_FROM};
 use crate::program::edge_proofs::EdgeProofs;
 use crate::program::scratch::{Arena, first_reads};
 use crate::program::{Op, Structure, Work};
@@ -151,7 +151,7 @@ fn programmatic_edges(view: &View<'_>) -> Option<Hint> {
     let proofs = EdgeProofs::new(&data.draft, &data.program, &outcome.order);
     let is_proved = |from: usize, to: usize| {
         let proof = proofs.edge(from, to);
-        proof.is_some_and(|proof| proof.mistake.is_none() && proof.upstream.triggers())
+        proof.is_some_and(|proof| proof.mistake.is_none() && proof.upstream.is_some_and(KernelFacts::triggers))
     };
     let nodes = view.plan.nodes.iter().enumerate();
     let edges: Vec<(usize, usize)> = nodes
