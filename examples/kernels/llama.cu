@@ -151,30 +151,26 @@ template <unsigned AHEAD = 6, typename Row> __device__ static Rows<AHEAD, Row> r
     return Rows<AHEAD, Row>(row, count, words, shared + words);
 }
 
-// Whether the first of two tokens is the likelier one, or of as likely ones comes first
-__device__ static bool beats(float logit, unsigned token, float most, unsigned best)
+// A token and its logit as one number: it is greater if the token is likelier, or as likely and before the other one.
+__device__ static size likely(float logit, unsigned token)
 {
-    return logit > most || logit == most && token < best;
+    const unsigned bits = __float_as_uint(logit);
+    return size(bits >> 31 ? ~bits : bits | 1u << 31) << 32 | ~token;
 }
 
-// Of all threads' tokens, the first thread gets the likeliest.
-__device__ static void likeliest_of_block(float &logit, unsigned &token)
+// The greatest number of all threads, in the first thread
+__device__ static size greatest_of_block(size number)
 {
-    __shared__ float logit_of[WARP];
-    __shared__ unsigned token_of[WARP];
-    for (unsigned other = WARP / 2; other; other /= 2) {
-        const float its_logit = __shfl_xor_sync(~0u, logit, other);
-        const unsigned its_token = __shfl_xor_sync(~0u, token, other);
-        if (beats(its_logit, its_token, logit, token))
-            logit = its_logit, token = its_token;
-    }
+    __shared__ size number_of[WARP];
+    for (unsigned other = WARP / 2; other; other /= 2)
+        number = max(number, __shfl_xor_sync(~0u, number, other));
     unsigned warp = threadIdx.x / WARP;
     if (threadIdx.x % WARP == 0)
-        logit_of[warp] = logit, token_of[warp] = token;
+        number_of[warp] = number;
     __syncthreads();
     for (warp = 1; threadIdx.x == 0 && warp < blockDim.x / WARP; warp++)
-        if (beats(logit_of[warp], token_of[warp], logit, token))
-            logit = logit_of[warp], token = token_of[warp];
+        number = max(number, number_of[warp]);
+    return number;
 }
 
 // `x` becomes the row of a token, and `turn` the cosines and the sines of the angles of its place. By one block
@@ -196,12 +192,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) begin(const bf16 *table, c
     embed(table, min(text[place], vocabulary - 1), angles, place, x, turn, width, head);
 }
 
-// Queries, keys and values of the normed `x`; keys and values go to the row of the place. A warp computes pairs of
-// numbers of a head, which are half a head apart, and turns those of queries and keys by the angle of the place.
+// Queries, keys and values of the normed `x`, `asked` and `kept` numbers of them; keys and values go to the row of the
+// place. A warp computes pairs of numbers of a head, which are half a head apart, and turns those of queries and keys
+// by the angle of the place.
 extern "C" __global__ void __launch_bounds__(THREADS) project(const float *x, const bf16 *gain, const bf16 *q, const bf16 *k,
                                                           const bf16 *v, const float *turn, const unsigned *state, float *queries, bf16 *keys, bf16 *values,
-                                                          unsigned width, unsigned kept, unsigned half, unsigned context,
-                                                          float epsilon)
+                                                          unsigned width, unsigned asked, unsigned kept, unsigned half,
+                                                          unsigned context, float epsilon)
 {
     const unsigned words = width / 8;
     // The number of the first of the warp's pairs, in all queries, keys and values; the second comes `half` after it.
@@ -211,12 +208,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) project(const float *x, co
     };
     auto row = [=](unsigned number) {
         const unsigned at = first(number) + number % 2 * half;
-        const bf16 *matrix = at < width ? q + size(at) * width
-                             : at < width + kept ? k + size(at - width) * width
-                                                 : v + size(at - width - kept) * width;
+        const bf16 *matrix = at < asked ? q + size(at) * width
+                             : at < asked + kept ? k + size(at - asked) * width
+                                                 : v + size(at - asked - kept) * width;
         return (const uint4 *)matrix;
     };
-    auto stream = rows<8>(row, 2 * share(width / 2 + kept), words);
+    auto stream = rows<8>(row, 2 * share(asked / 2 + kept), words);
     prefetch_gain(gain, words);
     wait_for_grid();
     __shared__ float angle[HEAD];
@@ -234,18 +231,35 @@ extern "C" __global__ void __launch_bounds__(THREADS) project(const float *x, co
             return;
         const unsigned at = first(number), i = at % (2 * half);
         const float other = sum * scale, c = angle[i], s = angle[half + i];
-        if (at < width) {
+        if (at < asked) {
             queries[at] = one * c - other * s;
             queries[at + half] = other * c + one * s;
-        } else if (at < width + kept) {
-            bf16 *const key = keys + size(place) * kept + (at - width);
+        } else if (at < asked + kept) {
+            bf16 *const key = keys + size(place) * kept + (at - asked);
             key[0] = rounded(one * c - other * s);
             key[half] = rounded(other * c + one * s);
         } else {
-            bf16 *const value = values + size(place) * kept + (at - width - kept);
+            bf16 *const value = values + size(place) * kept + (at - asked - kept);
             value[0] = rounded(one);
             value[half] = rounded(other);
         }
+    });
+}
+
+// Calls `result` with the number of each row of `w` of this warp, and its product with `y`; `begin` when `y` is there.
+template <typename Begin, typename Result>
+__device__ static void multiply(const bf16 *w, const bf16 *y, unsigned rows_of_w, unsigned columns, Begin begin, Result result)
+{
+    const unsigned words = columns / 8;
+    auto at = [=](unsigned number) { return warp_of_grid() + number * warps_of_grid(); };
+    auto row = [=](unsigned number) { return (const uint4 *)w + size(at(number)) * words; };
+    auto stream = rows(row, share(rows_of_w), words);
+    wait_for_grid();
+    begin();
+    take(y, words);
+    stream.times(shared, [&](unsigned number, float sum) {
+        if (threadIdx.x % WARP == 0)
+            result(at(number), sum);
     });
 }
 
@@ -253,15 +267,27 @@ extern "C" __global__ void __launch_bounds__(THREADS) project(const float *x, co
 extern "C" __global__ void __launch_bounds__(THREADS) add_product(const bf16 *w, const bf16 *y, float *x, unsigned rows_of_w,
                                                               unsigned columns)
 {
-    const unsigned words = columns / 8;
-    auto at = [=](unsigned number) { return warp_of_grid() + number * warps_of_grid(); };
-    auto row = [=](unsigned number) { return (const uint4 *)w + size(at(number)) * words; };
-    auto stream = rows(row, share(rows_of_w), words);
-    wait_for_grid();
-    take(y, words);
-    stream.times(shared, [&](unsigned number, float sum) {
-        if (threadIdx.x % WARP == 0)
-            atomicAdd(x + at(number), sum); // no other warp adds to it, and nothing waits for what was there
+    // No other warp adds to it, and nothing waits for what was there.
+    multiply(w, y, rows_of_w, columns, [] {}, [=](unsigned at, float sum) { atomicAdd(x + at, sum); });
+}
+
+// `x += w y` on the first rank, and `x = w y` on the others: the sum over all ranks is what `add_product` makes. Brings
+// `lines` times 128 bytes of two matrices near, with which the kernel after that sum multiplies.
+extern "C" __global__ void __launch_bounds__(THREADS) add_share(const bf16 *w, const bf16 *y, float *x, const bf16 *next,
+                                                            const bf16 *other, unsigned rows_of_w, unsigned columns,
+                                                            unsigned lines, unsigned rank)
+{
+    auto begin = [=] {
+        for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < lines; i += gridDim.x * blockDim.x) {
+            prefetch(next + size(i) * 64);
+            prefetch(other + size(i) * 64);
+        }
+    };
+    multiply(w, y, rows_of_w, columns, begin, [=](unsigned at, float sum) {
+        if (rank)
+            x[at] = sum;
+        else
+            atomicAdd(x + at, sum);
     });
 }
 
@@ -285,9 +311,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) widen(const float *x, cons
     });
 }
 
-// The logits of the normed `x`, and the likeliest token of each block
+// The logits of the normed `x` for the tokens from `from` on, and the likeliest token of each block
 extern "C" __global__ void __launch_bounds__(THREADS) score(const float *x, const bf16 *gain, const bf16 *table, float *logits,
-                                                        float *most, unsigned *likeliest, unsigned width, unsigned vocabulary,
+                                                        size *likeliest, unsigned width, unsigned vocabulary, unsigned from,
                                                         float epsilon)
 {
     const unsigned words = width / 8;
@@ -297,18 +323,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) score(const float *x, cons
     prefetch_gain(gain, words);
     wait_for_grid();
     const float scale = take_norm(x, gain, words, epsilon);
-    float logit = LOWEST;
-    unsigned token = 0;
+    size best = likely(LOWEST, 0);
     stream.times(shared, [&](unsigned number, float sum) {
         sum *= scale;
         if (threadIdx.x % WARP == 0)
             logits[at(number)] = sum;
-        if (beats(sum, at(number), logit, token))
-            logit = sum, token = at(number);
+        best = max(best, likely(sum, from + at(number)));
     });
-    likeliest_of_block(logit, token);
+    best = greatest_of_block(best);
     if (threadIdx.x == 0)
-        most[blockIdx.x] = logit, likeliest[blockIdx.x] = token;
+        likeliest[blockIdx.x] = best;
 }
 
 // Attention: a block for each query, several of which share keys and values. A few lanes have eight numbers of a head
@@ -406,22 +430,20 @@ extern "C" __global__ void __launch_bounds__(256) attend(const float *queries, c
 }
 
 // Goes on to the next place. Its token is the likeliest one, unless it is given. By a block of 256
-extern "C" __global__ void __launch_bounds__(256) choose(const float *most, const unsigned *likeliest, const bf16 *table,
-                                                         const float *angles, unsigned *text, volatile unsigned *stream,
-                                                         unsigned *state, float *x, float *turn, unsigned blocks,
-                                                         unsigned width, unsigned vocabulary, unsigned head,
-                                                         unsigned context)
+extern "C" __global__ void __launch_bounds__(256) choose(const size *likeliest, const bf16 *table, const float *angles,
+                                                         unsigned *text, volatile unsigned *stream, unsigned *state,
+                                                         float *x, float *turn, unsigned count, unsigned width,
+                                                         unsigned vocabulary, unsigned head, unsigned context)
 {
     __shared__ unsigned chosen;
     launch_dependents();
     wait_for_grid();
-    float logit = LOWEST;
-    unsigned token = 0;
-    for (unsigned i = threadIdx.x; i < blocks; i += blockDim.x)
-        if (beats(most[i], likeliest[i], logit, token))
-            logit = most[i], token = likeliest[i];
-    likeliest_of_block(logit, token);
+    size best = likely(LOWEST, 0);
+    for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
+        best = max(best, likeliest[i]);
+    best = greatest_of_block(best);
     if (threadIdx.x == 0) {
+        unsigned token = ~unsigned(best);
         const unsigned next = min(state[1], context - 1) + 1;
         bool goes_on = next < min(state[3], context - 1);
         if (next < min(state[2], context))

@@ -113,15 +113,37 @@ impl<'a> Figure<'a> {
     pub fn time<T: ?Sized, E>(
         self,
         subject: &mut T,
-        mut launch: impl FnMut(&mut T) -> Result<(), E>,
-        mut wait: impl FnMut(&mut T) -> Result<(), E>,
+        launch: impl FnMut(&mut T) -> Result<(), E>,
+        wait: impl FnMut(&mut T) -> Result<(), E>,
     ) -> Result<(), E> {
-        let rounds = (0..self.all_rounds()).map(|_| self.round(subject, &mut launch, &mut wait, false));
-        let times = rounds.collect::<Result<Vec<_>, E>>()?;
+        let times = self.measure(subject, launch, wait)?;
         if !self.is_silent {
-            println!("{}", self.times(self.row.to_owned(), times));
+            println!("{times}");
         }
         Ok(())
+    }
+
+    /// Returns the time that [`time`](Self::time) prints, the median in microseconds.
+    ///
+    /// # Errors
+    /// As [`time`](Self::time).
+    pub fn median<T: ?Sized, E>(
+        self,
+        subject: &mut T,
+        launch: impl FnMut(&mut T) -> Result<(), E>,
+        wait: impl FnMut(&mut T) -> Result<(), E>,
+    ) -> Result<f64, E> {
+        Ok(self.measure(subject, launch, wait)?.quartiles[1])
+    }
+
+    fn measure<T: ?Sized, E>(
+        self,
+        subject: &mut T,
+        mut launch: impl FnMut(&mut T) -> Result<(), E>,
+        mut wait: impl FnMut(&mut T) -> Result<(), E>,
+    ) -> Result<Times, E> {
+        let rounds = (0..self.all_rounds()).map(|_| self.round(subject, &mut launch, &mut wait, false));
+        Ok(self.times(self.row.to_owned(), rounds.collect::<Result<Vec<_>, E>>()?))
     }
 
     /// The number of rounds, with those that are not measured.

@@ -11,6 +11,7 @@ pub mod block;
 pub mod digits;
 pub mod layers;
 pub mod mlp;
+pub mod checkpoint;
 pub mod linear;
 pub mod sample;
 pub mod memory;

@@ -42,6 +42,23 @@ impl<const I: usize, const O: usize> Layer<I, O> {
         Ok(Self { w, b })
     }
 
+    /// Reads the weights and the biases.
+    ///
+    /// # Errors
+    /// If a graph that writes them has failed.
+    pub fn numbers(&self) -> Result<[Vec<f32>; 2]> {
+        Ok([self.w.read()?.as_flattened().to_vec(), self.b.read()?.to_vec()])
+    }
+
+    /// Sets the weights and the biases, to what [`numbers`](Self::numbers) has read.
+    ///
+    /// # Errors
+    /// If there are more or fewer.
+    pub fn set(&self, w: &[f32], b: &[f32]) -> Result<()> {
+        self.w.rows(..)?.copy_from(w.as_chunks().0)?;
+        self.b.rows(..)?.copy_from(b)
+    }
+
     /// Reads the weights, and returns the function that the layer computes, in plain Rust.
     ///
     /// # Errors

@@ -58,6 +58,18 @@ pub fn argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != name).nth(1)
 }
 
+/// Returns the number after the argument `name` of the program, or `default` if there is none.
+///
+/// # Errors
+/// If that is not a number from 1 on.
+pub fn number(name: &str, default: usize) -> Result<usize, String> {
+    let Some(text) = argument(name) else {
+        return Ok(default);
+    };
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("`{name} {text}`: not a number from 1 on"))
+}
+
 /// Returns the first argument of the program that is no option.
 pub fn file_argument() -> Option<String> {
     std::env::args().skip(1).find(|argument| !argument.starts_with('-'))

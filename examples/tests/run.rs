@@ -1,8 +1,11 @@
 //! Every example runs to its end on the CPU emulator and checks its results, other than one that needs CUDA.
 
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
+use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// The examples and their executables.
 const EXAMPLES: [(&str, &str); 22] = [
@@ -134,6 +137,109 @@ fn python_runs_the_graph_files_of_examples() {
         assert!(stdout.starts_with("device:  CPU emulator"), "{script}:\n{stdout}");
         assert!(stdout.contains("\ncheck:   "), "{script}:\n{stdout}");
     }
+}
+
+/// Starts the ranks of a program as processes, as a launcher does.
+fn start_ranks(executable: &str, arguments: &[&str], ranks: usize) -> Vec<Child> {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let start = |rank: usize| {
+        let mut process = Command::new(executable);
+        process
+            .args(arguments)
+            .env("CUDA_VISIBLE_DEVICES", "")
+            .env("RANK", rank.to_string())
+            .env("LOCAL_RANK", rank.to_string())
+            .env("WORLD_SIZE", ranks.to_string())
+            .env("MASTER_ADDR", "127.0.0.1")
+            .env("MASTER_PORT", port.min(65_000).to_string())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        process.spawn().unwrap()
+    };
+    (0..ranks).map(start).collect()
+}
+
+/// Waits for the end of a process. Returns whether all is well, and what it has printed.
+fn end(process: Child) -> (bool, String) {
+    let output = process.wait_with_output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Runs the ranks of a program to their end, and returns what the first one prints.
+fn run_ranks(executable: &str, arguments: &[&str], ranks: usize) -> String {
+    let ends: Vec<(bool, String)> = start_ranks(executable, arguments, ranks).into_iter().map(end).collect();
+    for (rank, (is_well, text)) in ends.iter().enumerate() {
+        assert!(
+            *is_well && text.contains("\ncheck:   "),
+            "{executable}, rank {rank}:\n{text}"
+        );
+    }
+    ends[0].1.clone()
+}
+
+#[test]
+fn ranks_are_processes() {
+    run_ranks(env!("CARGO_BIN_EXE_ring"), &[], 4);
+    run_ranks(env!("CARGO_BIN_EXE_llama"), &["--ranks", "2"], 2);
+    run_ranks(env!("CARGO_BIN_EXE_train_parallel"), &["--model", "linear"], 2);
+}
+
+/// Processes are killed at random moments, before the first checkpoint or after it. The others end with an error. Then
+/// all are started again, and leave the checkpoint that a training leaves which nobody has disturbed.
+#[test]
+fn a_training_goes_on_after_a_rank_was_killed() {
+    const RANKS: usize = 4;
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checkpoints");
+    std::fs::create_dir_all(&folder).unwrap();
+    fn arguments(path: &Path) -> [&str; 4] {
+        ["--model", "perceptron", "--checkpoint", path.to_str().unwrap()]
+    }
+    let file = |name: &str| {
+        let path = folder.join(name).with_extension("safetensors");
+        let _ = std::fs::remove_file(&path);
+        path
+    };
+    let train = env!("CARGO_BIN_EXE_train_parallel");
+    let whole = file("whole");
+    run_ranks(train, &arguments(&whole), RANKS);
+    let expected = std::fs::read(&whole).unwrap();
+
+    let random = |below: u64| RandomState::new().hash_one(0) % below;
+    let mut interrupted = 0;
+    for trial in 0..6 {
+        let path = file(&trial.to_string());
+        let mut ranks = start_ranks(train, &arguments(&path), RANKS);
+        let is_early = trial % 2 == 0;
+        let begun = Instant::now();
+        while !is_early && !path.exists() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "there is no checkpoint");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let moment = Duration::from_micros(random(if is_early { 400_000 } else { 20_000 }));
+        std::thread::sleep(moment);
+        let dead = random(RANKS as u64) as usize;
+        ranks[dead].kill().unwrap();
+        let killed = Instant::now();
+        for (rank, (is_well, text)) in ranks.into_iter().map(end).enumerate() {
+            if rank != dead && !is_well {
+                assert!(
+                    text.contains(&format!("rank {dead}")),
+                    "{moment:?}, {is_early}, rank {rank}: {text}"
+                );
+                interrupted += 1;
+            }
+        }
+        assert!(killed.elapsed() < Duration::from_secs(30), "{:?}", killed.elapsed());
+        let has_checkpoint = path.exists();
+        let text = run_ranks(train, &arguments(&path), RANKS);
+        assert_eq!(text.contains("begins:  after step "), has_checkpoint, "{text}");
+        assert!(
+            std::fs::read(&path).unwrap() == expected,
+            "{moment:?}, {is_early}: {text}"
+        );
+    }
+    assert!(interrupted > 0, "no training was disturbed");
 }
 
 #[test]

@@ -17,9 +17,9 @@
 // and its later kernels return at once. It never goes on to stage anything, so the others do not read wrong numbers.
 //
 // Programmatic edges lead to these kernels and from them. So a kernel waits for the one before it first. It lets the
-// next one start when all ranks have come for the last time: not before, since the next one would then keep places on the
-// GPU from kernels for which another rank waits. Instructions for both are put in for devices that have them, in place of
-// the comments that the macros write (`backend/cuda/kernels.rs`).
+// next one start when all ranks have come for the last time: not before, since the next one would then keep places on
+// the GPU from kernels for which another rank waits. Instructions for both are put in for devices that have them, in
+// place of the comments that the macros write (`backend/cuda/kernels.rs`).
 #define WAIT_FOR_GRID() asm volatile("// griddepcontrol: wait" ::: "memory")
 #define LAUNCH_DEPENDENTS() asm volatile("// griddepcontrol: launch_dependents" ::: "memory")
 

@@ -7,18 +7,28 @@
 //! emulated devices. A launcher makes them processes: `torchrun --nproc-per-node 2 --no-python train_parallel --model
 //! linear`.
 //!
+//! With `--checkpoint FILE`, rank 0 of the perceptron's writes weights and losses to a file of safetensors after every
+//! few steps. If a process dies, the others end with an error. All are started again, as `torchrun --max-restarts 3`
+//! does: rank 0 reads the file, the weights and the number of steps are broadcast, and the result is that of a training
+//! that nobody has disturbed, bit by bit.
+//!
 //! With `--model linear`, the layer of `train_linear`, on two ranks (or `--ranks N`), of which each has 64 samples of
 //! its own a step. With `--buckets N`, the outputs are in buckets: while a bucket's weights are averaged, the next one
 //! learns. On two H200s, the step is so short that one bucket is fastest. Losses and weights are compared with those of
 //! plain Rust on the joint batch. `--bench` times a step, as `pytorch/train_parallel.py` does.
+//!
+//! With `--table`, steps of both models are timed on one rank, and on 2, 4, 8, .. as far as there are GPUs. The last
+//! column compares the samples of all ranks with those of as many ranks that each learn alone.
 
 use examples::bench::{self, Figure};
+use examples::checkpoint::Checkpoint;
 use examples::compare::{close, learnt};
 use examples::linear::{self as layer, BATCH, RATE as STEP_RATE, Sizes, step};
 use examples::mlp::{Layer, descend, gradient, linear, squared_error};
-use examples::program::{argument, random, sized, start};
+use examples::program::{argument, has_argument, number, random, sized, start};
 use examples::ranks::{self, on_ranks, on_threads};
-use graph_runtime::{AnyGraph, BoxError, Communicator, Device, Result, cuda_graph};
+use graph_runtime::{AnyGraph, BoxError, Communicator, Device, DeviceBuffer, Table, cuda_graph};
+use std::path::Path;
 
 /// The number of ranks.
 const RANKS: usize = 4;
@@ -31,14 +41,28 @@ const INPUTS: usize = 16;
 const HIDDEN: usize = 64;
 const OUTPUTS: usize = 8;
 const RATE: f32 = 0.5;
+/// The steps between two checkpoints, and the names of their weights.
+const EVERY: usize = 10;
+const NAMES: [&str; 4] = ["w1", "b1", "w2", "b2"];
 
 cuda_graph! {
-    /// All ranks begin with the weights of rank 0.
+    /// All ranks begin with the weights of rank 0, and after the step after which it begins.
     graph Begin(
-        world: &Communicator, w1: mut device [[f32; INPUTS]; HIDDEN], w2: mut device [[f32; HIDDEN]; OUTPUTS],
+        world: &Communicator,
+        w1: mut device [[f32; INPUTS]; HIDDEN], b1: mut device [f32; HIDDEN],
+        w2: mut device [[f32; HIDDEN]; OUTPUTS], b2: mut device [f32; OUTPUTS],
     ) {
-        broadcast first  = w1 from 0 over world;
-        broadcast second = w2 from 0 over world  after first;
+        host    own:  u32;
+        host    step: u32;
+        scratch made: u32;
+
+        memcpy    up        = own -> made;
+        broadcast agreed    = made from 0 over world  after up;
+        memcpy    down      = made -> step            after agreed;
+        broadcast first_w   = w1 from 0 over world    after agreed;
+        broadcast first_b   = b1 from 0 over world    after first_w;
+        broadcast second_w  = w2 from 0 over world    after first_b;
+        broadcast second_b  = b2 from 0 over world    after second_w;
     }
 
     /// One step of gradient descent on `B` rows of each rank.
@@ -138,6 +162,7 @@ impl Buckets {
 
 /// The weights and losses of a rank.
 struct Learnt {
+    /// Those of the last steps, if it has begun with a checkpoint of another rank.
     losses: Vec<f32>,
     weights: Vec<f32>,
 }
@@ -153,15 +178,31 @@ fn batch(step: usize) -> (Vec<[f32; INPUTS]>, Vec<[f32; OUTPUTS]>) {
     (rows, targets)
 }
 
-/// Trains a rank on its `B` rows of each batch.
-fn train<const B: usize>(device: &Device, world: &Communicator) -> Result<Learnt> {
+/// Trains a rank on its `B` rows of each batch, from a checkpoint on if there is one.
+fn train<const B: usize>(device: &Device, world: &Communicator, checkpoint: Option<&Path>) -> Result<Learnt, BoxError> {
     let mut random = random(world.rank() as u32 + 1); // other weights on each rank, until they are broadcast
     let first = Layer::new(device, &mut random, 0.5)?;
     let second = Layer::new(device, &mut random, 0.25)?;
-    Begin::build(device, world, &first.w, &second.w)?.launch()?;
-    let mut graph = Train::<B>::build(device, world, &first.w, &first.b, &second.w, &second.b)?;
+    let checkpoint = checkpoint.filter(|_| world.rank() == 0);
     let mut losses = Vec::new();
-    for step in 0..STEPS {
+    if let Some(path) = checkpoint
+        && let Some(kept) = Checkpoint::read(path, NAMES)?
+    {
+        let [w1, b1, w2, b2] = kept.weights;
+        first.set(&w1, &b1)?;
+        second.set(&w2, &b2)?;
+        losses = kept.losses;
+        if losses.len() > STEPS {
+            return Err(format!("{}: it has more than {STEPS} steps", path.display()).into());
+        }
+        println!("begins:  after step {} of {}", losses.len(), path.display());
+    }
+    let mut begin = Begin::build(device, world, &first.w, &first.b, &second.w, &second.b)?;
+    *begin.own_mut()? = losses.len() as u32;
+    begin.launch()?;
+    let begun = *begin.step()? as usize;
+    let mut graph = Train::<B>::build(device, world, &first.w, &first.b, &second.w, &second.b)?;
+    for step in begun..STEPS {
         let (rows, targets) = batch(step);
         let own = world.rank() * B..(world.rank() + 1) * B;
         let memory = graph.memory_mut()?;
@@ -169,44 +210,78 @@ fn train<const B: usize>(device: &Device, world: &Communicator) -> Result<Learnt
         memory.target.copy_from_slice(&targets[own]);
         graph.launch()?;
         losses.push(*graph.loss()?);
+        if let Some(path) = checkpoint
+            && (step + 1) % EVERY == 0
+        {
+            let ([w1, b1], [w2, b2]) = (first.numbers()?, second.numbers()?);
+            let weights = [w1, b1, w2, b2];
+            let losses = losses.clone();
+            Checkpoint { losses, weights }.write(path, NAMES)?;
+        }
     }
     let weights = first.w.read()?.as_flattened().to_vec();
     Ok(Learnt { losses, weights })
 }
 
+/// The linear layer of a rank: the graph of a step, and the memory that it shares.
+struct LinearRank {
+    sizes: Sizes,
+    buckets: Buckets,
+    w: DeviceBuffer<Table<f32, 2>>,
+    bias: DeviceBuffer<Table<f32, 2>>,
+    x: DeviceBuffer<[f32]>,
+    targets: DeviceBuffer<Table<f32, 2>>,
+    graph: Linear,
+}
+
+impl LinearRank {
+    fn new(device: &Device, world: &Communicator, exact: bool) -> Result<Self, BoxError> {
+        let sizes = Sizes::of(device)?;
+        let buckets = Buckets::of(sizes, number("--buckets", 1)?);
+        let w = device.alloc_table([buckets.count, buckets.inputs * buckets.outputs])?;
+        let bias = device.alloc_table([buckets.count, buckets.outputs])?;
+        let x = device.alloc_slice(BATCH * sizes.inputs)?;
+        let targets = device.alloc_table([buckets.count, BATCH * buckets.outputs])?;
+        let (first_w, first_bias) = layer::weights(sizes);
+        w.copy_from(&first_w)?;
+        bias.copy_from(&first_bias)?;
+        let graph = Linear::build(device, buckets, exact, world, &w, &bias, &x, &targets)?;
+        Ok(Self {
+            sizes,
+            buckets,
+            w,
+            bias,
+            x,
+            targets,
+            graph,
+        })
+    }
+
+    /// Takes a batch.
+    fn take(&self, number: usize) -> Result<(), BoxError> {
+        let batch = layer::batch(self.sizes, number);
+        let (inputs, wanted) = batch.split_at(BATCH * self.sizes.inputs);
+        self.x.copy_from(inputs)?;
+        Ok(self.targets.copy_from(&self.buckets.deal(wanted))?)
+    }
+}
+
 /// Trains a rank on 64 samples of each batch. The losses are those of its own samples, and biases follow the weights.
 fn train_linear(device: &Device, world: &Communicator, exact: bool, steps: usize) -> Result<Learnt, BoxError> {
-    let s = Sizes::of(device)?;
-    let buckets = Buckets::of(s, number("--buckets", 1)?);
-    let w = device.alloc_table([buckets.count, buckets.inputs * buckets.outputs])?;
-    let bias = device.alloc_table([buckets.count, buckets.outputs])?;
-    let x = device.alloc_slice(BATCH * s.inputs)?;
-    let targets = device.alloc_table([buckets.count, BATCH * buckets.outputs])?;
-    let (first_w, first_bias) = layer::weights(s);
-    w.copy_from(&first_w)?;
-    bias.copy_from(&first_bias)?;
-    let mut graph = Linear::build(device, buckets, exact, world, &w, &bias, &x, &targets)?;
+    let mut linear = LinearRank::new(device, world, exact)?;
     let mut losses = Vec::new();
     for number in 0..steps {
-        let batch = layer::batch(s, world.size() * number + world.rank());
-        let (inputs, wanted) = batch.split_at(BATCH * s.inputs);
-        x.copy_from(inputs)?;
-        targets.copy_from(&buckets.deal(wanted))?;
-        graph.launch()?;
-        losses.push(graph.loss()?.read_vec()?.iter().sum());
+        linear.take(world.size() * number + world.rank())?;
+        linear.graph.launch()?;
+        losses.push(linear.graph.loss()?.read_vec()?.iter().sum());
     }
-    let weights = [w.read_vec()?, bias.read_vec()?].concat();
+    let weights = [linear.w.read_vec()?, linear.bias.read_vec()?].concat();
     if bench::is_wanted(device) {
         let row = format!("train_parallel linear {}", if exact { "f32" } else { "tf32" });
         let figure = Figure::new(&row, 25, 200).silent(world.rank() > 0);
-        figure.time(&mut graph, Linear::launch, |graph| graph.synchronize())?;
+        figure.time(&mut linear.graph, Linear::launch, |graph| graph.synchronize())?;
     }
     Ok(Learnt { losses, weights })
-}
-
-/// The number after an argument of the program, or another one if there is none.
-fn number(name: &str, default: usize) -> Result<usize, BoxError> {
-    argument(name).map_or(Ok(default), |number| Ok(number.parse()?))
 }
 
 /// Compares the linear layer on several ranks with plain Rust on the joint batch.
@@ -242,12 +317,15 @@ fn compare_linear() -> Result<(), BoxError> {
 
 /// Compares the perceptron on several ranks with one rank that has all rows.
 fn compare_perceptrons() -> Result<(), BoxError> {
-    let parallel = on_ranks(RANKS, train::<PART>)?;
-    let joint = on_threads(1, train::<JOINT>)?.remove(0);
-    let losses = &parallel[0].losses;
+    let checkpoint = argument("--checkpoint");
+    let checkpoint = checkpoint.as_deref().map(Path::new);
+    let parallel = on_ranks(RANKS, |device, world| train::<PART>(device, world, checkpoint))?;
+    let joint = on_threads(1, |device, world| train::<JOINT>(device, world, None))?.remove(0);
+    let losses = &joint.losses;
     println!("loss:    {} at first, {} at last", losses[0], losses[STEPS - 1]);
     for (rank, learnt) in parallel.iter().enumerate() {
-        close(&format!("losses of rank {rank}"), &learnt.losses, &joint.losses, 1e-4)?;
+        let expected = &joint.losses[STEPS - learnt.losses.len()..];
+        close(&format!("losses of rank {rank}"), &learnt.losses, expected, 1e-4)?;
         close(
             &format!("weights of rank {rank}"),
             &learnt.weights,
@@ -259,8 +337,59 @@ fn compare_perceptrons() -> Result<(), BoxError> {
     Ok(learnt(losses[0], losses[STEPS - 1], 0.5)?)
 }
 
+/// Times steps on one rank, and on 2, 4, 8, .. if there are as many GPUs; on two in any case.
+fn table() -> Result<(), BoxError> {
+    let gpus = (0..).map_while(|ordinal| Device::cuda(ordinal).ok()).count();
+    println!("| model | samples of a rank | ranks | us a step | samples a ms | of ranks that learn alone |");
+    println!("| --- | --- | --- | --- | --- | --- |");
+    let rows: [(&str, usize, Timed); 5] = [
+        ("perceptron", 16, time_perceptron::<16>),
+        ("perceptron", 64, time_perceptron::<64>),
+        ("perceptron", 128, time_perceptron::<128>),
+        ("linear, f32", BATCH, |device, world| time_linear(device, world, true)),
+        ("linear, tf32", BATCH, |device, world| time_linear(device, world, false)),
+    ];
+    for (model, samples, time) in rows {
+        let mut alone = f64::NAN;
+        for ranks in (0..).map(|power| 1 << power).take_while(|&ranks| ranks <= gpus.max(2)) {
+            let times = on_threads(ranks, time)?;
+            let time = times.into_iter().fold(0.0, f64::max);
+            let rate = (ranks * samples) as f64 * 1e3 / time;
+            alone = if ranks == 1 { rate } else { alone };
+            let share = 100.0 * rate / (alone * ranks as f64);
+            println!("| {model} | {samples} | {ranks} | {time:.1} | {rate:.0} | {share:.0}% |");
+        }
+    }
+    Ok(())
+}
+
+/// The time of a step of a rank, in microseconds.
+type Timed = fn(&Device, &Communicator) -> Result<f64, BoxError>;
+
+/// A median of rounds; there are few of them on the emulator, which shows that the table is made.
+fn figure(device: &Device) -> Figure<'static> {
+    Figure::new("", sized(device, 1, 25), sized(device, 1, 200))
+}
+
+fn time_perceptron<const B: usize>(device: &Device, world: &Communicator) -> Result<f64, BoxError> {
+    let mut random = random(1);
+    let first = Layer::new(device, &mut random, 0.5)?;
+    let second = Layer::new(device, &mut random, 0.25)?;
+    let mut graph = Train::<B>::build(device, world, &first.w, &first.b, &second.w, &second.b)?;
+    Ok(figure(device).median(&mut graph, Train::launch, |graph| graph.synchronize())?)
+}
+
+fn time_linear(device: &Device, world: &Communicator, exact: bool) -> Result<f64, BoxError> {
+    let mut linear = LinearRank::new(device, world, exact)?;
+    linear.take(world.rank())?;
+    Ok(figure(device).median(&mut linear.graph, Linear::launch, |graph| graph.synchronize())?)
+}
+
 fn main() -> Result<(), BoxError> {
     start(&[Begin::PLAN, Train::<PART>::PLAN, Linear::PLAN])?;
+    if has_argument("--table") {
+        return table();
+    }
     match argument("--model").as_deref() {
         Some("linear") => compare_linear(),
         Some("perceptron") => compare_perceptrons(),

@@ -1,7 +1,8 @@
-//! The graph that writes a text: about five kernels a layer, and a loop over tokens on the device.
+//! The graphs that write a text, on one device or on several: about five kernels a layer, and a loop over tokens on the
+//! device.
 
 use crate::engine::Config;
-use graph_runtime::{Mapped, Result, cuda_graph, cuda_kernels};
+use graph_runtime::{Communicator, Mapped, cuda_graph, cuda_kernels};
 use half::bf16;
 
 /// The bytes of shared memory of each thread, for weights on their way: as `STEPS` and `AHEAD` of `llama.cu` say. A
@@ -28,12 +29,13 @@ unsafe extern "C" {
         context: u32,
     );
 
-    /// Queries, keys and values of the normed `x`: keys and values go to the row of the place
+    /// Queries, keys and values of the normed `x`, `asked` and `kept` numbers of them: keys and values go to the row of
+    /// the place
     #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && block.x <= 512)]
     #[requires(width.is_multiple_of(8) && shared >= 2 * width + LONG_RING * block.x && width <= x.len())]
-    #[requires(width <= gain.len() && width * width <= q.len() && kept * width <= k.len() && kept * width <= v.len())]
-    #[requires(1 <= half && half <= 64 && 2 * half <= turn.len() && width.is_multiple_of(2 * half))]
-    #[requires(kept.is_multiple_of(2 * half) && width <= queries.len() && 1 <= context)]
+    #[requires(width <= gain.len() && asked * width <= q.len() && kept * width <= k.len() && kept * width <= v.len())]
+    #[requires(1 <= half && half <= 64 && 2 * half <= turn.len() && asked.is_multiple_of(2 * half))]
+    #[requires(kept.is_multiple_of(2 * half) && asked <= queries.len() && 1 <= context)]
     #[requires(context * kept <= keys.len() && context * kept <= values.len())]
     safe fn project(
         x: &[f32],
@@ -47,6 +49,7 @@ unsafe extern "C" {
         keys: &mut [bf16],
         values: &mut [bf16],
         width: u32,
+        asked: u32,
         kept: u32,
         half: u32,
         context: u32,
@@ -76,6 +79,22 @@ unsafe extern "C" {
     #[requires(rows * columns <= w.len() && rows <= x.len())]
     safe fn add_product(w: &[bf16], y: &[bf16], x: &mut [f32], rows: u32, columns: u32);
 
+    /// `x += w y` on rank 0, and `x = w y` on the others. Brings the beginnings of two matrices near, for others
+    #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && block.x <= 512)]
+    #[requires(columns.is_multiple_of(8) && shared >= 2 * columns + RING * block.x && columns <= y.len())]
+    #[requires(rows * columns <= w.len() && rows <= x.len() && 64 * lines <= next.len() && 64 * lines <= other.len())]
+    safe fn add_share(
+        w: &[bf16],
+        y: &[bf16],
+        x: &mut [f32],
+        next: &[bf16],
+        other: &[bf16],
+        rows: u32,
+        columns: u32,
+        lines: u32,
+        rank: u32,
+    );
+
     /// `hidden = silu(gate n) * (up n)`, with `n` the normed `x`
     #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && block.x <= 512)]
     #[requires(width.is_multiple_of(8) && shared >= 2 * width + RING * block.x && width <= x.len())]
@@ -91,30 +110,29 @@ unsafe extern "C" {
         epsilon: f32,
     );
 
-    /// The logits of the normed `x`, and the likeliest token of each block
+    /// The logits of the normed `x` for the tokens from `from` on, and the likeliest token of each block
     #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && block.x <= 512)]
     #[requires(width.is_multiple_of(8) && shared >= 2 * width + RING * block.x && width <= x.len())]
     #[requires(width <= gain.len() && vocabulary * width <= table.len() && vocabulary <= logits.len())]
-    #[requires(grid.x <= most.len() && grid.x <= likeliest.len())]
+    #[requires(grid.x <= likeliest.len())]
     safe fn score(
         x: &[f32],
         gain: &[bf16],
         table: &[bf16],
         logits: &mut [f32],
-        most: &mut [f32],
-        likeliest: &mut [u32],
+        likeliest: &mut [u64],
         width: u32,
         vocabulary: u32,
+        from: u32,
         epsilon: f32,
     );
 
     /// Goes on to the next place: its token is the likeliest one, unless it is given
-    #[requires(grid == 1 && block.x == 256 && block == 256 && blocks <= most.len() && blocks <= likeliest.len())]
+    #[requires(grid == 1 && block.x == 256 && block == 256 && count <= likeliest.len())]
     #[requires(1 <= vocabulary && vocabulary * width <= table.len() && 1 <= context && context * head <= angles.len())]
     #[requires(context < text.len() && context < stream.len() && width <= x.len() && head <= turn.len())]
     safe fn choose(
-        most: &[f32],
-        likeliest: &[u32],
+        likeliest: &[u64],
         table: &[bf16],
         angles: &[f32],
         text: &mut [u32],
@@ -122,7 +140,7 @@ unsafe extern "C" {
         state: &mut [u32; 8],
         x: &mut [f32],
         turn: &mut [f32],
-        blocks: u32,
+        count: u32,
         width: u32,
         vocabulary: u32,
         head: u32,
@@ -131,13 +149,13 @@ unsafe extern "C" {
 }
 
 cuda_graph! {
-    /// The tensors of a layer, as a checkpoint has them.
+    /// The tensors of a layer, as a checkpoint has them, or the part of them that a rank multiplies with.
     pub group Layer {
         norm1: device [bf16; width],
-        q:     device [[bf16; width]; width],
+        q:     device [[bf16; width]; asked],
         k:     device [[bf16; width]; kept],
         v:     device [[bf16; width]; kept],
-        o:     device [[bf16; width]; width],
+        o:     device [[bf16; asked]; width],
         norm2: device [bf16; width],
         gate:  device [[bf16; width]; hidden],
         up:    device [[bf16; width]; hidden],
@@ -151,6 +169,7 @@ cuda_graph! {
         threads: usize,
         count: usize,
         width: usize,
+        asked: usize,
         kept: usize,
         hidden: usize,
         layers: [Layer; count],
@@ -168,12 +187,11 @@ cuda_graph! {
         device values:  [[bf16; config.context * kept]; count];
         device x:       [f32; width];
         device turn:    [f32; 2 * half];
-        device queries: [f32; width];
-        device mixed:   [bf16; width];
+        device queries: [f32; asked];
+        device mixed:   [bf16; asked];
         device inner:   [bf16; hidden];
         device logits:  [f32; config.vocabulary];
-        device most:      [f32; blocks];
-        device likeliest: [u32; blocks];
+        device likeliest: [u64; blocks];
         device text:    [u32; config.context + 1];
         /// Each token and one, as soon as it is chosen; 0 before.
         mapped stream:  [u32; config.context + 1];
@@ -188,13 +206,13 @@ cuda_graph! {
             each i in 0..count {
                 kernel qkv = project<<<blocks, threads * 3 / 4, narrow>>>(
                     &x, &layers[i].norm1, &layers[i].q, &layers[i].k, &layers[i].v, &turn, &state,
-                    &mut queries, &mut keys[i], &mut values[i], width, kept, half, config.context, config.epsilon
+                    &mut queries, &mut keys[i], &mut values[i], width, asked, kept, half, config.context, config.epsilon
                 ) after programmatic(down(i - 1));
                 kernel mix = attend<<<config.heads, 256>>>(
                     &queries, &keys[i], &values[i], &state, &mut mixed, 2 * half, sharing, kept, config.context
                 ) after programmatic(qkv);
                 kernel out = add_product<<<blocks, threads, narrow>>>(
-                    &layers[i].o, &mixed, &mut x, width, width
+                    &layers[i].o, &mixed, &mut x, width, asked
                 ) after programmatic(mix);
                 kernel up = widen<<<blocks, threads, narrow>>>(
                     &x, &layers[i].norm2, &layers[i].gate, &layers[i].up, &mut inner, width, hidden, config.epsilon
@@ -204,50 +222,97 @@ cuda_graph! {
                 ) after programmatic(up);
             }
             kernel last = score<<<blocks, threads, narrow>>>(
-                &x, &norm, &head, &mut logits, &mut most, &mut likeliest, width, config.vocabulary, config.epsilon
+                &x, &norm, &head, &mut logits, &mut likeliest, width, config.vocabulary, 0, config.epsilon
             ) after programmatic(down);
             kernel next = choose<<<1, 256>>>(
-                &most, &likeliest, &tokens, &angles, &mut text, &stream, &mut state, &mut x, &mut turn,
+                &likeliest, &tokens, &angles, &mut text, &stream, &mut state, &mut x, &mut turn,
                 blocks, width, config.vocabulary, 2 * half, config.context
             ) after programmatic(last);
         } after first;
     }
-}
 
-impl Decode {
-    /// Prepares the next launch: a text that begins with `given` tokens, at least one, and has `end` of them, or fewer
-    /// if one of `stops` comes.
-    ///
-    /// # Errors
-    /// If the context has no room for `given`.
-    pub fn begin_text(&mut self, given: &[u32], end: usize, stops: [u32; 4]) -> Result<()> {
-        let mut text = self.text_mut()?;
-        let end = end.min(text.read_vec()?.len() - 1);
-        text.rows_mut(..given.len())?.copy_from(given)?;
-        let stream = self.stream()?;
-        (0..stream.len()).try_for_each(|index| stream.store(index, 0))?;
-        let mut state = [1, 0, given.len() as u32, end as u32 - 1, 0, 0, 0, 0];
-        state[4..].copy_from_slice(&stops);
-        self.state_mut()?.copy_from(&state)
-    }
+    /// As `Decode`, on several ranks: each has some heads, some of the numbers between the matrices of the perceptron,
+    /// and some tokens to score. All have the vector of the token, and make the same text.
+    pub graph RankDecode(
+        config: Config,
+        world: &Communicator,
+        ranks: usize,
+        blocks: usize,
+        threads: usize,
+        count: usize,
+        width: usize,
+        asked: usize,
+        kept: usize,
+        hidden: usize,
+        scored: usize,
+        near: (usize, usize),
+        layers: [Layer; count],
+        tokens: device [[bf16; width]; config.vocabulary],
+        norm: device [bf16; width],
+        head: device [[bf16; width]; scored],
+        angles: device [f32; config.context * config.head()],
+    ) {
+        let half:   usize = config.head() / 2;
+        let narrow: usize = 2 * width + RING * threads;
+        let wide:   usize = 2 * hidden + RING * threads;
+        let sharing: usize = config.heads / config.groups;
+        let heads:  usize = config.heads / ranks;
+        let rank:   usize = world.rank();
+        let from:   usize = rank * scored;
 
-    /// Goes to a place whose tokens before are in the text, and ends the next launch at place `end`. A launch makes at
-    /// least one token.
-    ///
-    /// # Errors
-    /// If the device has failed.
-    pub fn seek(&mut self, place: usize, end: usize) -> Result<()> {
-        let mut state = self.state()?.read()?;
-        (state[1], state[3]) = (place as u32, end as u32);
-        self.state_mut()?.copy_from(&state)
-    }
+        device keys:    [[bf16; config.context * kept]; count];
+        device values:  [[bf16; config.context * kept]; count];
+        device x:       [f32; width];
+        device turn:    [f32; 2 * half];
+        device queries: [f32; asked];
+        device mixed:   [bf16; asked];
+        device inner:   [bf16; hidden];
+        /// Those of this rank's tokens.
+        device logits:  [f32; scored];
+        device own:     [u64; blocks];
+        device likeliest: [[u64; blocks]; ranks];
+        device text:    [u32; config.context + 1];
+        /// Each token and one, as soon as it is chosen; 0 before.
+        mapped stream:  [u32; config.context + 1];
+        /// Whether to go on, the place, the number of given tokens, the end, tokens to stop at.
+        device state:   [u32; 8];
 
-    /// The text up to the current place.
-    ///
-    /// # Errors
-    /// If the device has failed.
-    pub fn written(&self) -> Result<Vec<u32>> {
-        let place = self.state()?.read()?[1] as usize;
-        self.text()?.rows(..=place)?.read_vec()
+        memset start = state[0] <- 1;
+        kernel first = begin<<<1, 256>>>(
+            &tokens, &angles, &text, &state, &mut x, &mut turn, width, config.vocabulary, 2 * half, config.context
+        ) after start;
+        while write = state[0] {
+            each i in 0..count {
+                kernel qkv = project<<<blocks, threads * 3 / 4, narrow>>>(
+                    &x, &layers[i].norm1, &layers[i].q, &layers[i].k, &layers[i].v, &turn, &state,
+                    &mut queries, &mut keys[i], &mut values[i], width, asked, kept, half, config.context, config.epsilon
+                ) after programmatic(sum_down(i - 1));
+                kernel mix = attend<<<heads, 256>>>(
+                    &queries, &keys[i], &values[i], &state, &mut mixed, 2 * half, sharing, kept, config.context
+                ) after programmatic(qkv);
+                kernel out = add_share<<<blocks, threads, narrow>>>(
+                    &layers[i].o, &mixed, &mut x, &layers[i].gate, &layers[i].up, width, asked, near.0, rank
+                ) after programmatic(mix);
+                all_reduce sum_out = x over world after programmatic(out);
+                kernel up = widen<<<blocks, threads, narrow>>>(
+                    &x, &layers[i].norm2, &layers[i].gate, &layers[i].up, &mut inner, width, hidden, config.epsilon
+                ) after programmatic(sum_out);
+                kernel down = add_share<<<blocks, threads, wide>>>(
+                    &layers[i].down, &inner, &mut x, &layers[(i + 1) % count].q, &layers[(i + 1) % count].o,
+                    width, hidden, near.1, rank
+                ) after programmatic(up);
+                all_reduce sum_down = x over world after programmatic(down);
+            }
+            kernel last = score<<<blocks, threads, narrow>>>(
+                &x, &norm, &head, &mut logits, &mut own, width, scored, from, config.epsilon
+            ) after programmatic(sum_down);
+            all_gather all = own -> likeliest over world after programmatic(last);
+            kernel next = choose<<<1, 256>>>(
+                &likeliest, &tokens, &angles, &mut text, &stream, &mut state, &mut x, &mut turn,
+                ranks * blocks, width, config.vocabulary, 2 * half, config.context
+            ) after programmatic(all);
+            // All ranks have chosen the same token, but it is this that says so to the compiler.
+            all_reduce agree = min(state[0..1]) over world after programmatic(next);
+        } after first;
     }
 }

@@ -1,6 +1,8 @@
-//! The weights of a Llama on a device: from a folder as Hugging Face has them, or by a formula.
+//! The weights of a Llama on a device, or those of one of several ranks: from a folder as Hugging Face has them, or by
+//! a formula.
 
-use super::graph::{Decode, Layer, RING};
+use super::graph::{Decode, Layer, RING, RankDecode};
+use super::share::Share;
 use crate::decoder::Fill;
 use crate::engine::Config;
 use crate::program::progress;
@@ -9,7 +11,7 @@ use cudarc::driver::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
 };
 use graph_runtime::bytemuck::{cast_slice, pod_collect_to_vec};
-use graph_runtime::{BoxError, Device, DeviceBuffer};
+use graph_runtime::{BoxError, Communicator, Device, DeviceBuffer, Table};
 use half::bf16;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::BTreeMap;
@@ -55,10 +57,15 @@ pub const TINY: &str = r#"{
 }
 "#;
 
-/// The weights of a model, on a device.
+/// The most lines of 128 bytes of a matrix that a rank brings near before it waits for the others.
+const NEAR: usize = 16 << 10;
+
+/// The weights of a model, or a share of them, on a device.
 pub struct Weights {
-    /// Its sizes.
+    /// The sizes of the model.
     pub config: Config,
+    /// The share that is here.
+    pub share: Share,
     /// The tensors by their names in the checkpoint.
     tensors: BTreeMap<String, DeviceBuffer<[bf16]>>,
 }
@@ -68,12 +75,19 @@ impl Weights {
     ///
     /// # Errors
     /// If the device has too little memory.
-    pub fn from_formula(device: &Device, config: Config) -> Result<Self, BoxError> {
+    pub fn from_formula(device: &Device, config: Config, share: Share) -> Result<Self, BoxError> {
         let mut seed = 0;
-        Self::new(device, config, |_, shape, tensor| {
+        Self::new(device, config, share, |name, shape, tensor| {
             seed += 1;
             let (scale, ones) = scale_of(shape);
-            Ok(Fill::build(device, tensor, tensor.len(), seed, scale, ones, 1)?.launch()?)
+            let len = shape.iter().product();
+            let fill = |tensor| Ok::<_, BoxError>(Fill::build(device, tensor, len, seed, scale, ones, 1)?.launch()?);
+            if tensor.len() == len {
+                return fill(tensor);
+            }
+            let whole = device.alloc_slice(len)?;
+            fill(&whole)?;
+            Ok(tensor.copy_from(&share.cut(name, shape, whole.read_vec()?))?)
         })
     }
 
@@ -82,7 +96,7 @@ impl Weights {
     ///
     /// # Errors
     /// If a file cannot be read, or if a tensor is missing or has another shape: the message names it.
-    pub fn open(device: &Device, folder: &Path, context: usize) -> Result<Self, BoxError> {
+    pub fn open(device: &Device, folder: &Path, context: usize, share: Share) -> Result<Self, BoxError> {
         let path = folder.join("config.json");
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let mut config = Config::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -99,7 +113,7 @@ impl Weights {
             opened.push(SafeTensors::deserialize(bytes).map_err(|error| format!("{}: {error}", path.display()))?);
         }
         let bar = progress(config.tensors().len() as u32)?.with_message("tensors are loaded");
-        Self::new(device, config, |name, shape, tensor| {
+        Self::new(device, config, share, |name, shape, tensor| {
             let found = opened.iter().find_map(|file| file.tensor(name).ok());
             let found = found.ok_or_else(|| format!("{}: no file has the tensor `{name}`", folder.display()))?;
             let numbers = numbers(&found).filter(|_| found.shape() == shape).ok_or_else(|| {
@@ -107,89 +121,50 @@ impl Weights {
                 format!("tensor `{name}` is {dtype:?} {found:?}, not F32, F16 or BF16 {shape:?}")
             })?;
             bar.inc(1);
-            Ok(tensor.copy_from(&numbers)?)
+            Ok(tensor.copy_from(&share.cut(name, shape, numbers))?)
         })
     }
 
-    /// Allocates all tensors, and has `fill` give each its numbers, by name and shape.
+    /// Allocates a share of all tensors, and has `fill` give each its numbers, by name and by the shape of the whole.
     fn new(
         device: &Device,
         config: Config,
+        share: Share,
         mut fill: impl FnMut(&str, &[usize], &DeviceBuffer<[bf16]>) -> Result<(), BoxError>,
     ) -> Result<Self, BoxError> {
+        share.check(config)?;
         let mut tensors = BTreeMap::new();
         for (name, shape) in config.tensors() {
-            let tensor = device.alloc_slice(shape.iter().product())?;
+            let tensor = device.alloc_slice(share.shape(&name, &shape).into_iter().product())?;
             fill(&name, &shape, &tensor)?;
             tensors.insert(name, tensor);
         }
-        Ok(Self { config, tensors })
+        Ok(Self { config, share, tensors })
     }
 
-    /// Builds the graph that writes with these weights.
+    /// Builds the graph that writes with these weights, which are whole.
     ///
     /// # Errors
     /// If the device has too little memory, or if the kernels do not take these sizes: the message names them.
     pub fn decode(&self, device: &Device) -> Result<Decode, BoxError> {
         let config = self.config;
-        let Config {
-            width,
-            hidden,
-            vocabulary,
-            ..
-        } = config;
-        let kept = config.kept();
-        let tensor = |name: &str| {
-            let tensor = self.tensors.get(name);
-            tensor.ok_or_else(|| BoxError::from(format!("there is no tensor `{name}`")))
-        };
-        let layer = |number: usize| {
-            let part = |part: &str| tensor(&Config::name(number, part));
-            Ok::<_, BoxError>(Layer {
-                norm1: part("input_layernorm.weight")?.clone(),
-                q: part("self_attn.q_proj.weight")?.table([width, width])?,
-                k: part("self_attn.k_proj.weight")?.table([kept, width])?,
-                v: part("self_attn.v_proj.weight")?.table([kept, width])?,
-                o: part("self_attn.o_proj.weight")?.table([width, width])?,
-                norm2: part("post_attention_layernorm.weight")?.clone(),
-                gate: part("mlp.gate_proj.weight")?.table([hidden, width])?,
-                up: part("mlp.up_proj.weight")?.table([hidden, width])?,
-                down: part("mlp.down_proj.weight")?.table([width, hidden])?,
-            })
-        };
-        let layers = (0..config.layers).map(layer).collect::<Result<Vec<_>, _>>()?;
-        let tokens = tensor("model.embed_tokens.weight")?.table([vocabulary, width])?;
-        let head = tensor(config.head_name())?.table([vocabulary, width])?;
-        let norm = tensor("model.norm.weight")?;
-
-        let half = config.head() / 2;
-        let [cosines, sines] = config.angles();
-        let rows = cosines.chunks(half).zip(sines.chunks(half));
-        let turns: Vec<f32> = rows.flat_map(|(cosines, sines)| [cosines, sines].concat()).collect();
-        let angles = device.alloc_slice(turns.len())?;
-        angles.copy_from(&turns)?;
-
-        // A block for each multiprocessor: its weights on their way, and those of the next kernel, fill shared memory.
-        let (blocks, threads) = match device.context() {
-            Some(context) => {
-                let limit = |attribute| Ok::<_, BoxError>(context.attribute(attribute)? as usize);
-                let room = limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-                let threads = if 2 * hidden.max(width) + 512 * RING <= room {
-                    512
-                } else {
-                    256
-                };
-                (limit(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?, threads)
-            }
-            None => (2, 128),
-        };
+        let Bound {
+            layers,
+            tokens,
+            norm,
+            head,
+            angles,
+            launch: [blocks, threads],
+            lengths: [asked, kept, hidden, _],
+        } = self.bind(device)?;
         Ok(Decode::build(
             device,
             config,
             blocks,
             threads,
             config.layers,
-            width,
+            config.width,
+            asked,
             kept,
             hidden,
             layers,
@@ -199,6 +174,124 @@ impl Weights {
             angles,
         )?)
     }
+
+    /// Builds the graph of a rank that writes with these weights, its share.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), and if another rank builds another graph.
+    pub fn decode_on(&self, device: &Device, world: &Communicator) -> Result<RankDecode, BoxError> {
+        let config = self.config;
+        let Bound {
+            layers,
+            tokens,
+            norm,
+            head,
+            angles,
+            launch: [blocks, threads],
+            lengths: [asked, kept, hidden, scored],
+        } = self.bind(device)?;
+        let lines = |rows: usize| NEAR.min(rows * config.width / 64);
+        let near = (lines(hidden), lines(asked));
+        Ok(RankDecode::build(
+            device,
+            config,
+            world,
+            self.share.ranks,
+            blocks,
+            threads,
+            config.layers,
+            config.width,
+            asked,
+            kept,
+            hidden,
+            scored,
+            near,
+            layers,
+            tokens,
+            norm,
+            head,
+            angles,
+        )?)
+    }
+
+    /// The weights as the graphs take them.
+    fn bind(&self, device: &Device) -> Result<Bound, BoxError> {
+        let config = self.config;
+        let Share { rank, ranks } = self.share;
+        let Config { width, vocabulary, .. } = config;
+        let whole = [width, config.kept(), config.hidden, vocabulary];
+        let lengths @ [asked, kept, hidden, scored] = whole.map(|length| length / ranks);
+        let tensor = |name: &str| {
+            let tensor = self.tensors.get(name);
+            tensor.ok_or_else(|| BoxError::from(format!("there is no tensor `{name}`")))
+        };
+        let layer = |number: usize| {
+            let part = |part: &str| tensor(&Config::name(number, part));
+            Ok::<_, BoxError>(Layer {
+                norm1: part("input_layernorm.weight")?.clone(),
+                q: part("self_attn.q_proj.weight")?.table([asked, width])?,
+                k: part("self_attn.k_proj.weight")?.table([kept, width])?,
+                v: part("self_attn.v_proj.weight")?.table([kept, width])?,
+                o: part("self_attn.o_proj.weight")?.table([width, asked])?,
+                norm2: part("post_attention_layernorm.weight")?.clone(),
+                gate: part("mlp.gate_proj.weight")?.table([hidden, width])?,
+                up: part("mlp.up_proj.weight")?.table([hidden, width])?,
+                down: part("mlp.down_proj.weight")?.table([width, hidden])?,
+            })
+        };
+        let layers = (0..config.layers).map(layer).collect::<Result<Vec<_>, _>>()?;
+        let tokens = tensor("model.embed_tokens.weight")?.table([vocabulary, width])?;
+        let head = if config.is_tied {
+            tokens.rows(rank * scored..(rank + 1) * scored)?
+        } else {
+            tensor(config.head_name())?.table([scored, width])?
+        };
+        let norm = tensor("model.norm.weight")?.clone();
+
+        let half = config.head() / 2;
+        let [cosines, sines] = config.angles();
+        let rows = cosines.chunks(half).zip(sines.chunks(half));
+        let turns: Vec<f32> = rows.flat_map(|(cosines, sines)| [cosines, sines].concat()).collect();
+        let angles = device.alloc_slice(turns.len())?;
+        angles.copy_from(&turns)?;
+
+        // A block for each multiprocessor: its weights on their way, and those of the next kernel, fill shared memory.
+        let launch = match device.context() {
+            Some(context) => {
+                let limit = |attribute| Ok::<_, BoxError>(context.attribute(attribute)? as usize);
+                let room = limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+                let threads = if 2 * hidden.max(width) + 512 * RING <= room {
+                    512
+                } else {
+                    256
+                };
+                [limit(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?, threads]
+            }
+            None => [2, 128],
+        };
+        Ok(Bound {
+            layers,
+            tokens,
+            norm,
+            head,
+            angles,
+            launch,
+            lengths,
+        })
+    }
+}
+
+/// The weights as the graphs take them.
+struct Bound {
+    layers: Vec<Layer>,
+    tokens: DeviceBuffer<Table<bf16, 2>>,
+    norm: DeviceBuffer<[bf16]>,
+    head: DeviceBuffer<Table<bf16, 2>>,
+    angles: DeviceBuffer<[f32]>,
+    /// Blocks, and threads of each.
+    launch: [usize; 2],
+    /// The numbers in queries, keys and between the matrices of the perceptron, and the tokens to score.
+    lengths: [usize; 4],
 }
 
 /// Writes the tiny model as Hugging Face has its models: `config.json`, `model.safetensors`, and `tokenizer.json`,

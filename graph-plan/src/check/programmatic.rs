@@ -1,10 +1,10 @@
 //! Programmatic edges between nodes that cannot have them. A collective can: its kernel waits, and is not disabled.
 
 use super::advice::spelled;
-use crate::{Code, Diagnostic, Draft, Edge, Node, NodeKind, Shift, Subject};
+use crate::{Code, Diagnostic, Draft, Edge, NodeKind, Shift, Subject};
 
-/// Reports programmatic edges from or to a node that does not launch a kernel, of the author's or built in. `usable` has the indices of the edges
-/// without other mistakes. Edges between iterations count too.
+/// Reports programmatic edges from or to a node that does not launch a kernel, of the author's or built in. `usable`
+/// has the indices of the edges without other mistakes. Edges between iterations count too.
 pub(super) fn other_nodes(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>) {
     let used = draft
         .programmatic
@@ -21,8 +21,8 @@ pub(super) fn other_nodes(draft: &Draft, usable: &[usize], errors: &mut Vec<Diag
     });
     for (subject, Edge { from, to }, before) in used.chain(shifts) {
         let ends = [from, to].map(|node| &draft.nodes[node]);
-        let is_other = |node: &&&Node| node.kind != NodeKind::Kernel && !node.kind.is_collective();
-        let Some(other) = ends.iter().find(is_other) else {
+        let is_other = |kind: NodeKind| kind != NodeKind::Kernel && !kind.is_collective();
+        let Some(other) = ends.iter().find(|node| is_other(node.kind)) else {
             continue;
         };
         let (after, name, keyword) = (&ends[1].name, &other.name, other.kind.keyword());
