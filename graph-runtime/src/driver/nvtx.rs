@@ -321,6 +321,10 @@ mod tool {
         }
 
         /// A tool as NVIDIA's are: it takes the tables by their numbers, and fills what it knows.
+        #[expect(
+            clippy::multiple_unsafe_ops_per_block,
+            reason = "each is a call of a function, or a read of a table, of this file"
+        )]
         unsafe extern "C" fn initialize(get: GetExportTable) -> c_int {
             // SAFETY: the functions and tables are those of this file.
             unsafe {
