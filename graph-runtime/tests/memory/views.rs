@@ -23,13 +23,12 @@ impl Arena {
     }
 }
 
+/// A graph, the places of both views, and the sums.
+type Scaled = (Graph, [Place<[f32], OnDevice>; 2], Place<[f32; 32], OnDevice>);
+
 /// Sets `low` to 1, then scales `middle` by 3, then adds both into memory of its own, one after the other if the nodes
 /// are `ordered`.
-fn scaled(
-    device: &Device,
-    [low, middle]: [&DeviceBuffer<[f32]>; 2],
-    ordered: bool,
-) -> Result<(Graph, [Place<[f32], OnDevice>; 2], Place<[f32; 32], OnDevice>)> {
+fn scaled(device: &Device, [low, middle]: [&DeviceBuffer<[f32]>; 2], ordered: bool) -> Result<Scaled> {
     let mut builder = GraphBuilder::new(device, "Views");
     let (mut a, mut b) = (builder.shared("a", low, true), builder.shared("b", middle, true));
     let mut sum = builder.device::<[f32; 32]>("sum");
