@@ -246,16 +246,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) project(const float *x, co
     });
 }
 
-// Calls `result` with the number of each row of `w` of this warp, and its product with `y`; `begin` when `y` is there.
-template <typename Begin, typename Result>
-__device__ static void multiply(const bf16 *w, const bf16 *y, unsigned rows_of_w, unsigned columns, Begin begin, Result result)
+// Calls `result` with the number of each row of `w` of this warp, and its product with `y`.
+template <typename Result>
+__device__ static void multiply(const bf16 *w, const bf16 *y, unsigned rows_of_w, unsigned columns, Result result)
 {
     const unsigned words = columns / 8;
     auto at = [=](unsigned number) { return warp_of_grid() + number * warps_of_grid(); };
     auto row = [=](unsigned number) { return (const uint4 *)w + size(at(number)) * words; };
     auto stream = rows(row, share(rows_of_w), words);
     wait_for_grid();
-    begin();
     take(y, words);
     stream.times(shared, [&](unsigned number, float sum) {
         if (threadIdx.x % WARP == 0)
@@ -268,22 +267,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) add_product(const bf16 *w,
                                                               unsigned columns)
 {
     // No other warp adds to it, and nothing waits for what was there.
-    multiply(w, y, rows_of_w, columns, [] {}, [=](unsigned at, float sum) { atomicAdd(x + at, sum); });
+    multiply(w, y, rows_of_w, columns, [=](unsigned at, float sum) { atomicAdd(x + at, sum); });
 }
 
-// `x += w y` on the first rank, and `x = w y` on the others: the sum over all ranks is what `add_product` makes. Brings
-// `lines` times 128 bytes of two matrices near, with which the kernel after that sum multiplies.
-extern "C" __global__ void __launch_bounds__(THREADS) add_share(const bf16 *w, const bf16 *y, float *x, const bf16 *next,
-                                                            const bf16 *other, unsigned rows_of_w, unsigned columns,
-                                                            unsigned lines, unsigned rank)
+// `x += w y` on the first rank, and `x = w y` on the others: the sum over all ranks is what `add_product` makes.
+extern "C" __global__ void __launch_bounds__(THREADS) add_share(const bf16 *w, const bf16 *y, float *x, unsigned rows_of_w,
+                                                            unsigned columns, unsigned rank)
 {
-    auto begin = [=] {
-        for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < lines; i += gridDim.x * blockDim.x) {
-            prefetch(next + size(i) * 64);
-            prefetch(other + size(i) * 64);
-        }
-    };
-    multiply(w, y, rows_of_w, columns, begin, [=](unsigned at, float sum) {
+    multiply(w, y, rows_of_w, columns, [=](unsigned at, float sum) {
         if (rank)
             x[at] = sum;
         else

@@ -79,21 +79,11 @@ unsafe extern "C" {
     #[requires(rows * columns <= w.len() && rows <= x.len())]
     safe fn add_product(w: &[bf16], y: &[bf16], x: &mut [f32], rows: u32, columns: u32);
 
-    /// `x += w y` on rank 0, and `x = w y` on the others. Brings the beginnings of two matrices near, for others
+    /// `x += w y` on rank 0, and `x = w y` on the others
     #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && block.x <= 512)]
     #[requires(columns.is_multiple_of(8) && shared >= 2 * columns + RING * block.x && columns <= y.len())]
-    #[requires(rows * columns <= w.len() && rows <= x.len() && 64 * lines <= next.len() && 64 * lines <= other.len())]
-    safe fn add_share(
-        w: &[bf16],
-        y: &[bf16],
-        x: &mut [f32],
-        next: &[bf16],
-        other: &[bf16],
-        rows: u32,
-        columns: u32,
-        lines: u32,
-        rank: u32,
-    );
+    #[requires(rows * columns <= w.len() && rows <= x.len())]
+    safe fn add_share(w: &[bf16], y: &[bf16], x: &mut [f32], rows: u32, columns: u32, rank: u32);
 
     /// `hidden = silu(gate n) * (up n)`, with `n` the normed `x`
     #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && block.x <= 512)]
@@ -245,7 +235,6 @@ cuda_graph! {
         kept: usize,
         hidden: usize,
         scored: usize,
-        near: (usize, usize),
         layers: [Layer; count],
         tokens: device [[bf16; width]; config.vocabulary],
         norm: device [bf16; width],
@@ -291,15 +280,14 @@ cuda_graph! {
                     &queries, &keys[i], &values[i], &state, &mut mixed, 2 * half, sharing, kept, config.context
                 ) after programmatic(qkv);
                 kernel out = add_share<<<blocks, threads, narrow>>>(
-                    &layers[i].o, &mixed, &mut x, &layers[i].gate, &layers[i].up, width, asked, near.0, rank
+                    &layers[i].o, &mixed, &mut x, width, asked, rank
                 ) after programmatic(mix);
                 all_reduce sum_out = x over world after programmatic(out);
                 kernel up = widen<<<blocks, threads, narrow>>>(
                     &x, &layers[i].norm2, &layers[i].gate, &layers[i].up, &mut inner, width, hidden, config.epsilon
                 ) after programmatic(sum_out);
                 kernel down = add_share<<<blocks, threads, wide>>>(
-                    &layers[i].down, &inner, &mut x, &layers[(i + 1) % count].q, &layers[(i + 1) % count].o,
-                    width, hidden, near.1, rank
+                    &layers[i].down, &inner, &mut x, width, hidden, rank
                 ) after programmatic(up);
                 all_reduce sum_down = x over world after programmatic(down);
             }

@@ -57,9 +57,6 @@ pub const TINY: &str = r#"{
 }
 "#;
 
-/// The most lines of 128 bytes of a matrix that a rank brings near before it waits for the others.
-const NEAR: usize = 16 << 10;
-
 /// The weights of a model, or a share of them, on a device.
 pub struct Weights {
     /// The sizes of the model.
@@ -190,8 +187,6 @@ impl Weights {
             launch: [blocks, threads],
             lengths: [asked, kept, hidden, scored],
         } = self.bind(device)?;
-        let lines = |rows: usize| NEAR.min(rows * config.width / 64);
-        let near = (lines(hidden), lines(asked));
         Ok(RankDecode::build(
             device,
             config,
@@ -205,7 +200,6 @@ impl Weights {
             kept,
             hidden,
             scored,
-            near,
             layers,
             tokens,
             norm,
