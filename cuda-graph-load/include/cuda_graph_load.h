@@ -67,8 +67,9 @@ int cuda_graph_lift(void *graph, const CudaGraphMemory *memory, size_t memories,
 
 /* Makes another graph (a CUgraph) of this thread's last lift: each node with its function, its arguments and its
  * attributes, and the edges as they were read. If `needed_edges` is not 0, it has only those that conflicts need. The
- * caller instantiates and destroys it. The graph that was read stays, if it keeps something alive that nodes use. The
- * error names a node that cannot be in two graphs: an allocation, a conditional node. */
+ * caller instantiates and destroys it. The graph that was read stays until then, and as it was; and longer, if it keeps
+ * something alive that nodes use. The error names a node that cannot be in two graphs: an allocation, a conditional
+ * node. */
 int cuda_graph_lift_build(int needed_edges, void **graph);
 
 /* The findings of this thread's last lift, a line each; then the edges that are not needed, and why nodes are not

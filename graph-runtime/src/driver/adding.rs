@@ -51,7 +51,8 @@ impl NewGraph {
     ///
     /// # Safety
     ///
-    /// The handles of the node live, and its context is current.
+    /// The handles of the node live, and its context is current. If its arguments are not known, the node that was read
+    /// lives, too, and nobody has changed it.
     pub(crate) unsafe fn add(
         &mut self,
         node: &ReadNode,
@@ -163,15 +164,19 @@ impl Drop for NewGraph {
 ///
 /// # Safety
 ///
-/// The graph and the handles live.
+/// The graph and the handles live; so does the node that was read if its arguments are not known.
 unsafe fn kernel(graph: CUgraph, launch: &ReadLaunch) -> Result<Result<CUgraphNode, Refusal>, CudaError> {
     if launch.is_updatable() {
         return Ok(Err("kernels change it while the graph runs"));
     }
-    let Some(mut arguments) = launch.arguments.clone() else {
-        return Ok(Err("the driver does not tell its arguments"));
-    };
+    let mut arguments = launch.arguments.clone().unwrap_or_default();
     let mut list: Vec<*mut c_void> = arguments.iter_mut().map(|bytes| bytes.as_mut_ptr().cast()).collect();
+    // The number of arguments may be unknown: then the lists of the node that was read are handed on.
+    let [list, extra] = match launch.lists {
+        _ if launch.arguments.is_some() => [list.as_mut_ptr(), ptr::null_mut()],
+        [0, 0] => return Ok(Err("the driver does not tell its arguments")),
+        lists => lists.map(|list| ptr::with_exposed_provenance_mut(list)),
+    };
     let [function, kernel, context] = launch.handles;
     let params = KernelNodeParams {
         func: ptr::with_exposed_provenance_mut(function),
@@ -182,13 +187,14 @@ unsafe fn kernel(graph: CUgraph, launch: &ReadLaunch) -> Result<Result<CUgraphNo
         blockDimY: launch.block[1],
         blockDimZ: launch.block[2],
         sharedMemBytes: launch.shared,
-        kernelParams: list.as_mut_ptr(),
-        extra: ptr::null_mut(),
+        kernelParams: list,
+        extra,
         kern: ptr::with_exposed_provenance_mut(kernel),
         ctx: ptr::with_exposed_provenance_mut(context),
     };
-    // SAFETY: by the caller's promise; the list has an address for each parameter, with all its bytes, and the driver
-    // copies them. With the driver's interface, the node may have a function or a kernel.
+    // SAFETY: by the caller's promise; the list has an address for each parameter, with all its bytes, or is that of
+    // the node that was read, which lives then. The driver copies the arguments. With the driver's interface, the node
+    // may have a function or a kernel.
     let node = unsafe { GraphApi::Driver.add_kernel_node(graph, &[], &params) }?;
     for (attribute, value) in &launch.attributes {
         let mut own = AttributeValue::default();

@@ -169,6 +169,9 @@ pub(crate) struct ReadLaunch {
     pub(crate) architecture: Option<u32>,
     /// The bytes of each argument, if the driver tells the sizes (CUDA 12.4), and the arguments are a list.
     pub(crate) arguments: Option<Vec<Vec<u8>>>,
+    /// The addresses of the lists of arguments that the driver tells, as `kernelParams` and `extra`; each may be 0. The
+    /// node owns them.
+    pub(super) lists: [usize; 2],
     /// The handles of the function, the kernel and the context; one of the first two may be 0.
     pub(super) handles: [usize; 3],
     /// The attributes of the node.
@@ -188,6 +191,7 @@ impl ReadLaunch {
             shared: 0,
             architecture: None,
             arguments: None,
+            lists: [0; 2],
             handles: [0; 3],
             attributes: Vec::new(),
         }

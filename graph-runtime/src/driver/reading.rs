@@ -7,10 +7,12 @@ use super::host_function::HostNode;
 use super::read_node::{
     Addresses, AttributeValue, Conditional, CopyWords, Operation, ReadCopy, ReadFill, ReadLaunch, ReadNode, UPDATABLE,
 };
-use super::{CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphNode, CUkernel, MISSING};
+use super::{
+    CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphNode, CUkernel, CUmodule, MISSING,
+};
 use super::{KernelNodeParams, MemsetNodeParams, graph as kinds};
 use crate::error::CudaError;
-use std::ffi::{CStr, c_char, c_uint, c_void};
+use std::ffi::{CStr, CString, c_char, c_uint, c_void};
 use std::{mem, ptr, slice};
 
 driver_calls! {
@@ -65,6 +67,8 @@ driver_calls! {
         = cuGraphChildGraphNodeGetGraph(node: CUgraphNode, graph: *mut CUgraph = &mut graph);
     fn get_name(function: CUfunction) -> name: *mut c_char
         = cuFuncGetName(name: *mut *mut c_char = &mut name, function: CUfunction), newer;
+    fn module_of(function: CUfunction) -> module: CUmodule
+        = cuFuncGetModule(module: *mut CUmodule = &mut module, function: CUfunction);
     fn function_of(kernel: CUkernel) -> function: CUfunction
         = cuKernelGetFunction(function: *mut CUfunction = &mut function, kernel: CUkernel), newer;
     fn get_range(address: CUdeviceptr, bytes: &mut usize) -> first: CUdeviceptr
@@ -310,6 +314,10 @@ unsafe fn launch(node: CUgraphNode) -> Result<ReadLaunch, CudaError> {
         shared: params.sharedMemBytes,
         architecture,
         arguments,
+        lists: [
+            params.kernelParams.expose_provenance(),
+            params.extra.expose_provenance(),
+        ],
         handles: [
             params.func.expose_provenance(),
             params.kern.expose_provenance(),
@@ -358,6 +366,26 @@ unsafe fn fill(node: CUgraphNode) -> Result<ReadFill, CudaError> {
         value: (params.value, params.elementSize),
         sides: [params.width, params.height],
     })
+}
+
+/// The addresses of a variable of the module of a kernel, if the driver knows it: not those that are `static`.
+///
+/// # Safety
+///
+/// The handles of the launch live, and a context is current.
+pub(crate) unsafe fn variable(launch: &ReadLaunch, name: &str) -> Option<Addresses> {
+    let name = CString::new(name).ok()?;
+    let [function, kernel, _] = launch.handles;
+    let mut function: CUfunction = ptr::with_exposed_provenance_mut(function);
+    if function.is_null() {
+        // SAFETY: by the caller's promise; a launch has a function or a kernel.
+        function = unsafe { function_of(ptr::with_exposed_provenance_mut(kernel)) }.ok()?;
+    }
+    // SAFETY: by the caller's promise.
+    let module = unsafe { module_of(function) }.ok()?;
+    // SAFETY: as above; the function's module is loaded.
+    let (address, bytes) = unsafe { super::module::variable(module, &name) }.ok()?;
+    Some(address..address.checked_add(bytes as u64)?)
 }
 
 /// The allocation that an address is in, if the driver knows it.

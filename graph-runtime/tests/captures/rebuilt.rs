@@ -455,3 +455,56 @@ fn what_differs_between_two_captures_is_what_was_changed() -> Result<(), BoxErro
     );
     Ok(())
 }
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn copies_to_variables_of_modules_keep_their_order() -> Result<(), BoxError> {
+    let (device, _turn) = cuda();
+    let context = context(&device);
+    let ptx = include_str!("../kernels/constants.ptx");
+    let stream = context.new_stream()?;
+    let memory: Vec<CudaSlice<u32>> = (0..2).map(|_| stream.alloc_zeros(64)).collect::<Result<_, _>>()?;
+    let [x, y] = [0, 1].map(|index| address(&memory[index]));
+    let (mut table, mut bytes, mut raw) = (0, 0, ptr::null_mut());
+    let image = std::ffi::CString::new(ptx)?;
+    call!(cuModuleLoadData(&mut raw, image.as_ptr().cast()));
+    call!(cuModuleGetGlobal_v2(&mut table, &mut bytes, raw, c"table".as_ptr()));
+    let mut kernel = ptr::null_mut();
+    call!(cuModuleGetFunction(&mut kernel, raw, c"weigh".as_ptr()));
+    let graph = captured(&stream, || {
+        call!(cuMemcpyDtoDAsync_v2(table, y, bytes, stream.cu_stream()));
+        let mut address = x;
+        let mut params = [(&raw mut address).cast::<c_void>()];
+        let (params, none) = (params.as_mut_ptr(), ptr::null_mut());
+        call!(cuLaunchKernel(
+            kernel,
+            1,
+            1,
+            1,
+            64,
+            1,
+            1,
+            0,
+            stream.cu_stream(),
+            params,
+            none
+        ));
+        Ok(())
+    })?;
+    let options = LiftOptions::new().ptx(ptx)?.memory("x", x, 256).memory("y", y, 256);
+    // SAFETY: the graph lives, and nothing changes it.
+    let lifted = unsafe { Lifted::from_raw(graph, &options) }?;
+    assert!(
+        lifted.plan().unneeded_edges().is_empty(),
+        "{}",
+        lifted.plan().unneeded_edges()
+    );
+    assert!(
+        lifted.to_rust().contains("it uses `table` of its module"),
+        "{}",
+        lifted.to_rust()
+    );
+    call!(cuGraphDestroy(graph));
+    call!(cuModuleUnload(raw));
+    Ok(())
+}

@@ -32,7 +32,7 @@ struct Text {
 #[derive(Clone, Debug)]
 pub(super) struct Effect {
     pub(super) params: Vec<Param>,
-    /// The variables of its module that it accesses.
+    /// The variables of its module that it accesses, those in constant memory among them.
     pub(super) variables: Vec<(String, Mode)>,
     /// The reason why it may have other effects, if it may.
     pub(super) unknown: Option<&'static str>,
@@ -166,20 +166,23 @@ fn setters(module: &Module) -> HashSet<&str> {
 
 impl Effect {
     fn of(summary: &KernelSummary, is_setter: bool) -> Self {
+        let is_packed = |param: &ParamSummary| param.array && param.align < 8 && param.address.is_some();
         let is_map = |param: &ParamSummary| param.size == 128 && param.align >= 64 && param.address.is_some();
         let unknown = match (summary.unknown_load, summary.unknown_store) {
             _ if is_setter => Some("it sets the condition of a conditional node"),
             _ if summary.params.iter().any(is_map) => Some("it accesses memory by a tensor map"),
+            _ if summary.params.iter().any(is_packed) => Some("it accesses memory by a pointer in a packed struct"),
             (_, Some(_)) => Some("its PTX stores to memory that no argument shows"),
             (Some(_), None) => Some("its PTX loads from memory that no argument shows"),
             (None, None) => None,
         };
         let variables = summary.variables.iter();
         let variables = variables.filter_map(|known| Some((known.name.clone(), mode(&known.access)?)));
+        let constants = summary.constants.iter().map(|name| (name.clone(), Mode::Read));
         let is_late = summary.dependency_wait.is_some() && summary.early_exit.is_none();
         Self {
             params: summary.params.iter().map(param).collect(),
-            variables: variables.collect(),
+            variables: variables.chain(constants).collect(),
             unknown,
             waits: is_late && summary.early().is_empty(),
         }
@@ -291,6 +294,11 @@ mod tests {
             effect(".param .align 8 .b8 s[16]", 16, body),
             (Some(Mode::ReadWrite), None)
         );
+        let packed = (
+            Some(Mode::ReadWrite),
+            Some("it accesses memory by a pointer in a packed struct"),
+        );
+        assert_eq!(effect(".param .align 4 .b8 s[16]", 16, body), packed);
         let body = "ld.param.b32 %r1, [s+8];";
         assert_eq!(effect(".param .align 8 .b8 s[16]", 16, body), (None, None));
     }

@@ -147,6 +147,8 @@ struct LiftedNode {
     unknown: Option<&'static str>,
     /// The parameters of a kernel, as far as its PTX tells them.
     params: Vec<Param>,
+    /// The variables of its module that a kernel uses by their names.
+    variables: Vec<String>,
     /// Whether it waits, before it touches memory, for the end of kernels that let it start early.
     waits: bool,
     /// The nodes that it runs directly after, with the data of these edges.
@@ -247,13 +249,14 @@ impl Lifted {
     ///
     /// # Errors
     /// [`Error::Node`](crate::Error::Node), which names the node, if a node cannot be in two graphs: an allocation, a
-    /// conditional node, a node of a kind that the driver does not tell about, and a kernel that other kernels change
-    /// or whose arguments are not known. [`Error::Cuda`](crate::Error::Cuda) if the driver refuses something, or is
-    /// older than CUDA 12.3.
+    /// conditional node, a node of a kind that the driver does not tell about, and a kernel that other kernels change.
+    /// [`Error::Cuda`](crate::Error::Cuda) if the driver refuses something, or is older than CUDA 12.3.
     ///
     /// # Safety
     /// The context of the kernels is current on this thread. The functions, events and host functions of the nodes
-    /// live as long as the new graph. (The graph that was read may own data of host functions: then it lives, too.)
+    /// live as long as the new graph. (The graph that was read may own data of host functions: then it lives, too.) If
+    /// the driver does not tell the arguments of a kernel, as [`Lifted::unknown_nodes`] says, they are taken from the
+    /// graph that was read: it lives during the call, and nobody has changed it.
     pub unsafe fn build(&self) -> Result<CUgraph> {
         // SAFETY: by the caller's promise.
         unsafe { build::graph(self, None) }

@@ -67,12 +67,17 @@ impl Found<'_> {
         }
     }
 
-    /// The block of a variable of a module, of which the address is not known.
-    fn variable(&mut self, name: &str) -> usize {
+    /// The block of a variable of a module. Without an address, only kernels reach it.
+    fn variable(&mut self, name: &str, addresses: Option<Range<u64>>) -> usize {
+        let addresses = addresses.unwrap_or(0..0);
         let name = format!("variable {name}");
-        let known = self.blocks.iter().position(|block| block.name == name);
+        let is_same = |block: &Block| match addresses.is_empty() {
+            true => block.name == name,
+            false => block.addresses.contains(&addresses.start),
+        };
+        let known = self.blocks.iter().position(is_same);
         known.unwrap_or_else(|| {
-            self.blocks.push(Block::new(name, 0..0));
+            self.blocks.push(Block::new(name, addresses));
             self.blocks.len() - 1
         })
     }
@@ -220,6 +225,7 @@ impl LiftedNode {
             touches: Vec::new(),
             unknown: None,
             params: Vec::new(),
+            variables: Vec::new(),
             waits: false,
             after: Vec::new(),
         };
@@ -332,7 +338,10 @@ impl LiftedNode {
             }
         }
         for (name, mode) in effect.variables {
-            let block = found.variable(&name);
+            // SAFETY: by the caller's promise; the node holds the kernel.
+            let addresses = unsafe { reading::variable(launch, &name) };
+            let block = found.variable(&name, addresses);
+            self.variables.push(name);
             self.touches.push(Touch {
                 block,
                 mode,

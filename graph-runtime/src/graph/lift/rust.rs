@@ -153,6 +153,11 @@ impl Writer<'_> {
         if let Some(reason) = node.unknown {
             return Err(unknown(reason));
         }
+        if let Some(variable) = node.variables.first() {
+            return Err(unknown(&format!(
+                "it uses `{variable}` of its module, which is not declared"
+            )));
+        }
         let mut arguments = Vec::new();
         let mut params = Vec::new();
         for (number, (bytes, param)) in node.arguments.iter().zip(&node.params).enumerate() {

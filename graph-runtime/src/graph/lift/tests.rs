@@ -16,6 +16,7 @@ fn node(name: &str, kind: NodeKind, touches: Vec<Touch>, after: &[usize]) -> Lif
         touches,
         unknown: None,
         params: Vec::new(),
+        variables: Vec::new(),
         waits: false,
         after: after.iter().map(|&from| (from, EdgeData::PLAIN)).collect(),
     }
