@@ -1,20 +1,22 @@
 // cuda-graph: --ptx-version=7.7
-// The built-in kernels of collectives: each rank's kernel reads the memory of the others.
+// The built-in kernels of collectives: each rank's kernel writes into memory of the others, and reads its own.
 //
 // Every rank has a `Station` in the memory of its device, which the kernels of all ranks reach. A collective runs in
 // rounds, and each block does rounds of its own: block `b` of a rank meets block `b` of the other ranks, and no other.
-// In a round, a block puts what its rank gives into its staging, meets the others, and reads the staging of these.
+// In a round, a block writes what its rank gives into its slots in the staging of the others, meets them, and reads
+// what they have written into its own staging. (Writes cross NVLink without a way back, which reads have.)
 //
 // A meeting: each rank stores the number of the round in the stations of the others, and waits until all have stored it
-// in its own. A rank comes to round `k + 1`, and stages what it gives there, before it waits for the others at round
+// in its own. A rank comes to round `k + 1`, and writes what it gives there, before it waits for the others at round
 // `k`: so data cross while it waits. It has read what it wanted of round `k - 1` by then. So a rank that has waited for
-// the others at round `k`, who came there after they had read round `k - 2`, may stage round `k + 2`: there are four
-// stagings, and four places for numbers, which rounds use in turns. Numbers go on from kernel to kernel and from launch
-// to launch, so nothing is reset, and a rank may be a launch ahead.
+// the others at round `k`, who came there after they had read round `k - 2`, may write for round `k + 2`: there are
+// four stagings, and four places for numbers, which rounds use in turns. Numbers go on from kernel to kernel and from
+// launch to launch, so nothing is reset, and a rank may be a launch ahead.
 //
 // With the number of the round, a rank stores a number of the collective, so that ranks which run different ones find
 // that. A rank that waits too long, or is told that a rank is missing, gives up: it tells the host and the other ranks,
-// and its later kernels return at once. It never goes on to stage anything, so the others do not read wrong numbers.
+// and its later kernels return at once. It never comes to another round, so the others do not take wrong numbers for
+// right ones.
 //
 // Programmatic edges lead to these kernels and from them. So a kernel waits for the one before it first. It lets the
 // next one start when all ranks have come for the last time: not before, since the next one would then keep places on
@@ -37,10 +39,6 @@ typedef long long i64;
 #define STAGING (32 << 10)
 #define TURNS 4
 #define MAX_MOVES 64
-
-// The bytes, times the ranks after the second one, above which it is less to send a part to each rank and then its sum
-// to all than to send all to all.
-#define TWICE (1 << 20)
 
 struct Station {
     // Whether a rank is missing: 0, or its number + 1.
@@ -77,7 +75,7 @@ struct Group {
     // The index of the node in its graph, and the number of that graph, which are the same on all ranks.
     alignas(8) u32 index;
     const u32 *graph;
-    // The bytes of a block's staging that one round uses, for each of several parts.
+    // The bytes of a slot of a block's staging, which one rank fills in a round.
     alignas(8) u32 chunk;
 };
 
@@ -200,8 +198,21 @@ static __noinline__ __device__ u32 meet(u32 collective, u32 round, bool more)
     return (__syncthreads_and(word) ? CAME : 0) | (more ? MORE : 0);
 }
 
-// The staging of a rank in a round.
-static __device__ char *staging(u32 rank, u32 round) { return group.stations[rank]->staging[blockIdx.x][round % TURNS]; }
+// A slot in the staging of a rank, in a round.
+static __device__ char *slot(u32 of, u32 index, u32 round)
+{
+    return group.stations[of]->staging[blockIdx.x][round % TURNS] + index * group.chunk;
+}
+
+// The slot in the staging of a rank of what another one gives: a rank has none in its own.
+static __device__ char *gift(u32 of, u32 giver, u32 round) { return slot(of, giver < of ? giver : giver - 1, round); }
+
+// Does something for each other rank.
+template <typename Do> static __device__ void for_others(Do act)
+{
+    _Pragma("unroll 1") for (u32 peer = 0; peer < group.ranks; peer++)
+        if (peer != group.rank) act(peer);
+}
 
 static __device__ void end(u32 round)
 {
@@ -325,18 +336,18 @@ template <typename T, u32 COUNT> struct alignas(sizeof(T) * COUNT) Pack {
     T items[COUNT];
 };
 
-// Combines what all ranks have at `start` of their staging, in the order of ranks, to `to`.
-template <typename T, u32 COUNT>
-static __device__ void combine_packs(u32 round, u32 operation, char *to, u32 start, u32 bytes)
+// Combines what all ranks have, in the order of ranks, to `to`: `of(rank)` is where a rank's is.
+template <typename T, u32 COUNT, typename Of>
+static __device__ void combine_packs(Of of, u32 operation, char *to, u32 bytes)
 {
     typedef Pack<T, COUNT> P;
     u32 ranks = group.ranks;
     _Pragma("unroll 1") for (u32 at = threadIdx.x * sizeof(P); at < bytes; at += blockDim.x * sizeof(P))
     {
-        P sum = *(const P *)(staging(0, round) + start + at);
+        P sum = *(const P *)(of(0) + at);
         _Pragma("unroll 1") for (u32 rank = 1; rank < ranks; rank++)
         {
-            P other = *(const P *)(staging(rank, round) + start + at);
+            P other = *(const P *)(of(rank) + at);
             for (u32 i = 0; i < COUNT; i++) sum.items[i] = combine<T>(operation, sum.items[i], other.items[i]);
         }
         if (operation == AVG)
@@ -345,16 +356,18 @@ static __device__ void combine_packs(u32 round, u32 operation, char *to, u32 sta
     }
 }
 
-// Runs the rounds of a collective in which each rank gives and takes `bytes` bytes in all, in chunks: `give(at, count,
-// round)` stages, and `take(at, count, round)` reads what was staged. With `twice`, ranks meet again after that, for
-// `collect(at, count, round)`, and then only stage the next chunk.
+// Runs the rounds of a collective in which each rank gives and takes `bytes` bytes in all, `chunk` bytes in a round:
+// `give(at, count, round)` writes to the others, and `take(at, count, round)` reads what they have written. With
+// `twice`, `take` writes to the others for the next round, which `collect(at, count, round)` reads, and only then the
+// next chunk is given.
 template <typename Give, typename Take, typename Collect>
-static __device__ void rounds(const Group &given, u64 bytes, bool twice, Give give, Take take, Collect collect)
+static __device__ void rounds(const Group &given, u64 bytes, u32 chunk, bool twice, Give give, Take take,
+                              Collect collect)
 {
     u32 round, collective;
     if (!begin(given, round, collective)) return;
-    u64 step = (u64)gridDim.x * group.chunk, next = (u64)blockIdx.x * group.chunk;
-    // The bytes that were staged in `round`, if any.
+    u64 step = (u64)gridDim.x * chunk, next = (u64)blockIdx.x * chunk;
+    // The bytes that were given in `round`, if any.
     u32 staged = 0;
     _Pragma("unroll 1") while (staged || next < bytes)
     {
@@ -362,7 +375,7 @@ static __device__ void rounds(const Group &given, u64 bytes, bool twice, Give gi
         u32 before = staged;
         staged = 0;
         if (next < bytes && !(twice && before)) {
-            staged = bytes - next < group.chunk ? (u32)(bytes - next) : group.chunk;
+            staged = bytes - next < chunk ? (u32)(bytes - next) : chunk;
             give(next, staged, round + 1);
             come(collective, round + 1, false);
             next += step;
@@ -376,59 +389,62 @@ static __device__ void rounds(const Group &given, u64 bytes, bool twice, Give gi
             come(collective, round + 1, false);
             if (meet(collective, round + 1, false) == 0) return;
             if (next >= bytes) LAUNCH_DEPENDENTS();
-            collect(at, before, round);
-            round++;
+            collect(at, before, ++round);
         }
         if (staged) round++;
     }
     end(round);
 }
 
-// Combines rows of all ranks: `from` has `rows` of them, of `bytes` bytes each. With one row, every rank gets it;
-// otherwise, each rank gets its own. Several ranks combine a part of a large row each, in their staging, and take the
-// other parts of each other.
+// The ways to combine: all give all to all, and each combines all; several combine a part of a large row each, and
+// give that to all; each combines its own row of several.
+enum { ONCE, TWICE, SCATTER };
+
+// Combines what all ranks have at `from`: `bytes` bytes, or that many in each row for the rank of its number.
 template <typename T>
-static __device__ void reduce(const Group &given, const char *from, char *to, u64 bytes, u32 rows, u32 operation)
+static __device__ void reduce(const Group &given, const char *from, char *to, u64 bytes, u32 way, u32 operation)
 {
-    bool twice = rows == 1 && given.ranks > 2 && bytes * (given.ranks - 2) > TWICE;
-    // The bytes of a rank's part of a chunk: all parts but the last one have as many.
-    auto whole_part = [](u32 count) { return ((count + group.ranks - 1) / group.ranks + 15) & ~15u; };
-    auto part = [=](u32 count, u32 rank) {
-        u32 start = rank * whole_part(count), left = count > start ? count - start : 0;
-        return left < whole_part(count) ? left : whole_part(count);
+    // The bytes of a rank's part of a chunk: all parts but the last one have as many as a slot.
+    auto part = [](u32 count, u32 rank) {
+        u32 start = rank * group.chunk, left = count > start ? count - start : 0;
+        return left < group.chunk ? left : group.chunk;
     };
+    // Of what a rank has in a chunk, the bytes that `rank` combines.
+    auto source = [=](u64 at, u32 rank) {
+        return from + at + (way == SCATTER ? rank * bytes : way == TWICE ? rank * group.chunk : 0);
+    };
+    auto size = [=](u32 count, u32 rank) { return way == TWICE ? part(count, rank) : count; };
     auto give = [=](u64 at, u32 count, u32 round) {
-        _Pragma("unroll 1") for (u32 row = 0; row < rows; row++)
-            copy(staging(group.rank, round) + row * group.chunk, from + row * bytes + at, count);
+        for_others([=](u32 peer) { copy(gift(peer, group.rank, round), source(at, peer), size(count, peer)); });
     };
     auto take = [=](u64 at, u32 count, u32 round) {
-        u32 start = rows > 1 ? group.rank * group.chunk : 0;
-        char *target = to + at;
-        if (twice) {
-            start = group.rank * whole_part(count);
-            target = staging(group.rank, round) + start;
-            count = part(count, group.rank);
-        }
-        u32 whole = aligned((u64)target) ? count & ~15u : 0;
-        combine_packs<T, 16 / sizeof(T)>(round, operation, target, start, whole);
-        combine_packs<T, 1>(round, operation, target + whole, start + whole, count - whole);
+        const char *own = source(at, group.rank);
+        char *target = to + at + (way == TWICE ? group.rank * group.chunk : 0);
+        count = size(count, group.rank);
+        u32 whole = aligned((u64)target, (u64)own) ? count & ~15u : 0;
+        auto of = [=](u32 rank) { return rank == group.rank ? own : gift(group.rank, rank, round); };
+        combine_packs<T, 16 / sizeof(T)>(of, operation, target, whole);
+        auto rest = [=](u32 rank) { return of(rank) + whole; };
+        combine_packs<T, 1>(rest, operation, target + whole, count - whole);
+        if (way != TWICE) return;
+        __syncthreads();
+        for_others([=](u32 peer) { copy(gift(peer, group.rank, round + 1), target, count); });
     };
     auto collect = [=](u64 at, u32 count, u32 round) {
-        _Pragma("unroll 1") for (u32 rank = 0; rank < group.ranks; rank++)
-        {
-            u32 start = rank * whole_part(count);
-            copy(to + at + start, staging(rank, round) + start, part(count, rank));
-        }
+        for_others([=](u32 peer) {
+            copy(to + at + peer * group.chunk, gift(group.rank, peer, round), part(count, peer));
+        });
     };
-    rounds(given, bytes, twice, give, take, collect);
+    u32 chunk = given.chunk * (way == TWICE ? given.ranks : 1);
+    rounds(given, bytes, chunk, way == TWICE, give, take, collect);
 }
 
 #define REDUCE(T)                                                                                                     \
-    extern "C" __global__ void __launch_bounds__(512)                                                                 \
-        graph_runtime_reduce_##T(const __grid_constant__ Group given, const char *from, char *to, u64 bytes, u32 rows, \
+    extern "C" __global__ void __launch_bounds__(512, 2)                                                                 \
+        graph_runtime_reduce_##T(const __grid_constant__ Group given, const char *from, char *to, u64 bytes, u32 way, \
                                  u32 operation)                                                                       \
     {                                                                                                                 \
-        reduce<T>(given, from, to, bytes, rows, operation);                                                           \
+        reduce<T>(given, from, to, bytes, way, operation);                                                           \
     }
 
 typedef float f32;
@@ -445,17 +461,21 @@ REDUCE(i64)
 REDUCE(u64)
 
 // Gives `bytes` bytes of `from`, unless it is null, and puts those of `count` ranks, from `first` on, to rows of `to`.
-extern "C" __global__ void __launch_bounds__(512)
+extern "C" __global__ void __launch_bounds__(512, 2)
     graph_runtime_gather(const __grid_constant__ Group given, const char *from, char *to, u64 bytes, u32 first, u32 count)
 {
     auto give = [=](u64 at, u32 size, u32 round) {
-        if (from) copy(staging(group.rank, round), from + at, size);
+        if (from) for_others([=](u32 peer) { copy(gift(peer, group.rank, round), from + at, size); });
     };
     auto take = [=](u64 at, u32 size, u32 round) {
         _Pragma("unroll 1") for (u32 row = 0; row < count; row++)
-            copy(to + row * bytes + at, staging(first + row, round), size);
+        {
+            u32 rank = first + row;
+            const char *source = rank == group.rank ? from + at : gift(group.rank, rank, round);
+            copy(to + row * bytes + at, source, size);
+        }
     };
-    rounds(given, bytes, false, give, take, [](u64, u32, u32) {});
+    rounds(given, bytes, given.chunk, false, give, take, [](u64, u32, u32) {});
 }
 
 // Memory that is sent to a rank, or received from it.
@@ -485,8 +505,8 @@ struct Stream {
 };
 
 // Sends and receives. What one rank sends to another is a stream of bytes, in the order of its moves; each rank has a
-// chunk of every staging for each other rank. The ranks go on as long as any has more to send.
-extern "C" __global__ void __launch_bounds__(512)
+// slot in every staging, also in its own. The ranks go on as long as any has more to send.
+extern "C" __global__ void __launch_bounds__(512, 2)
     graph_runtime_exchange(const __grid_constant__ Group given, const __grid_constant__ Moves moves, u32 count)
 {
     u32 round, collective;
@@ -517,9 +537,9 @@ extern "C" __global__ void __launch_bounds__(512)
             if (sends) {
                 more |= start + move.bytes > begin + (u64)gridDim.x * group.chunk;
                 if (bytes)
-                    copy(staging(group.rank, round) + move.peer * group.chunk + inside, move.memory + offset, bytes);
+                    copy(slot(move.peer, group.rank, round) + inside, move.memory + offset, bytes);
             } else if (bytes) {
-                copy(move.memory + offset, staging(move.peer, round) + group.rank * group.chunk + inside, bytes);
+                copy(move.memory + offset, slot(group.rank, move.peer, round) + inside, bytes);
             }
         }
     }

@@ -41,11 +41,12 @@ const _: () = assert!(HEADER.is_multiple_of(128));
 ///    [`CudaExecutable`](crate::backend::cuda::CudaExecutable)). A process opens the stations of others: what it has
 ///    opened stays mapped until it closes that, also if the other process has ended. A station that others may have
 ///    opened is not freed before its own process ends: CUDA forbids that, and nobody tells when they have closed it.
-/// 2. *Each word and each byte has one writer at a time.* A block of a rank writes only its own staging, and its own
-///    words in the stations of others, by release stores that these read by acquire loads. It has four stagings, which
-///    rounds use in turns. It writes the one of round `k + 2`, which was that of round `k - 2`, after it has met the
-///    others at round `k`, and they came there after they had read round `k - 2`. Launches of a rank that use the
-///    station follow each other ([`CudaStation::claim`]), and so do the collectives of a launch (`collective-order`).
+/// 2. *Each word and each byte has one writer at a time.* A block of a rank writes only its own slots and its own words
+///    in the stations of others: words by release stores, which these read by acquire loads before they read the slots.
+///    There are four stagings, which rounds use in turns. A block writes its slots of round `k + 2`, which were those
+///    of round `k - 2`, after it has met the others at round `k`, and they came there after they had read that one.
+///    Launches of a rank that use the station follow each other ([`CudaStation::claim`]), and so do the collectives of
+///    a launch (`collective-order`).
 /// 3. *Soundness does not depend on what is found there.* Staging holds plain data, of which any bits are a value. The
 ///    numbers of rounds choose one of four stagings, whatever they are.
 pub(crate) struct CudaStation {

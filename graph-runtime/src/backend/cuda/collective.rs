@@ -69,16 +69,26 @@ impl Default for Moves {
     }
 }
 
-/// The bytes that each of so many blocks stages for each of `parts` parts in a round, where there are `bytes` bytes of
-/// each. It is the same on all ranks.
-fn chunk(blocks: usize, bytes: usize, parts: usize) -> usize {
-    let even = bytes.div_ceil(blocks).next_multiple_of(PACK);
-    even.max(MIN_CHUNK).min(most(parts))
+/// The ways in which ranks combine, as the kernel numbers them: all give all to all; several combine a part of a large
+/// row each, and give that to all; each combines its own row of several.
+const ONCE: u32 = 0;
+const TWICE: u32 = 1;
+const SCATTER: u32 = 2;
+
+/// The bytes, times the ranks after the second one, above which it is less to send a part to each rank and then its sum
+/// to all than to send all to all.
+const MIN_TWICE: usize = 1 << 20;
+
+/// The bytes of a slot, where each of so many blocks has `slots` of them, and gives `bytes` bytes in as few rounds as
+/// are worth it, `parts` slots in a round. It is the same on all ranks.
+fn slot(blocks: usize, bytes: usize, (slots, parts): (usize, usize)) -> usize {
+    let even = bytes.div_ceil(blocks).max(MIN_CHUNK).div_ceil(parts);
+    even.min(most(slots)).next_multiple_of(PACK)
 }
 
-/// The most bytes that a block stages for each of `parts` parts in a round.
-fn most(parts: usize) -> usize {
-    STAGING / parts / PACK * PACK
+/// The most bytes of a slot, of which there are so many.
+fn most(slots: usize) -> usize {
+    STAGING / slots.max(1) / PACK * PACK
 }
 
 /// The blocks and threads of a launch of at most `most` blocks for `bytes` bytes, in chunks.
@@ -119,21 +129,25 @@ impl CollectiveArguments {
         let [from, to] = [first, last].map(|one| address(one.part));
         let operation = call.reduction.map_or(0, |(reduction, _)| reduction as u32);
         let gives = call.kind != NodeKind::Broadcast || first.peer == rank;
-        // The bytes of a part, the number of parts that are staged together, and two numbers for the kernel.
-        let (bytes, staged, numbers) = match call.kind {
-            NodeKind::ReduceScatter => (last.part.bytes, ranks, [ranks as u32, operation]),
-            NodeKind::AllGather => (first.part.bytes, 1, [0, ranks as u32]),
-            NodeKind::Broadcast => (first.part.bytes, 1, [first.peer as u32, u32::from(!gives)]),
-            NodeKind::Exchange => (0, ranks, [0; 2]),
-            _ => (first.part.bytes, 1, [1, operation]),
+        let (others, row) = (ranks - 1, first.part.bytes);
+        let is_reduced_twice =
+            call.kind == NodeKind::AllReduce && others.saturating_mul(row) > MIN_TWICE.saturating_add(row);
+        // The bytes of a row, the number of slots, the slots for each round, and two numbers for the kernel.
+        let (bytes, slots, parts, numbers) = match call.kind {
+            NodeKind::ReduceScatter => (last.part.bytes, others, 1, [SCATTER, operation]),
+            NodeKind::AllGather => (row, others, 1, [0, ranks as u32]),
+            NodeKind::Broadcast => (row, others, 1, [first.peer as u32, u32::from(!gives)]),
+            NodeKind::Exchange => (0, ranks, 1, [0; 2]),
+            _ if is_reduced_twice => (row, others, ranks, [TWICE, operation]),
+            _ => (row, others, 1, [ONCE, operation]),
         };
         // The blocks of all ranks that share a GPU run at the same time.
         let blocks = (MAX_BLOCKS / member.sharing()).max(1);
         let chunk = match call.kind {
-            NodeKind::Exchange => most(staged),
-            _ => chunk(blocks, bytes, staged),
+            NodeKind::Exchange => most(slots),
+            _ => slot(blocks, bytes, (slots, parts)),
         };
-        let mut config = config(blocks, bytes, chunk);
+        let mut config = config(blocks, bytes, chunk * parts);
         if call.kind == NodeKind::Exchange {
             // As many on all ranks, whatever each sends and receives.
             (config.grid[0], config.block[0]) = (blocks as u32, MAX_THREADS as u32);
@@ -314,5 +328,23 @@ impl CudaExecutable {
             .iter()
             .filter_map(|communicator| communicator.0.broken(site));
         broken.next().map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_stay_within_the_staging() {
+        for slots in 0..=MAX_RANKS {
+            for bytes in [0, 1, 4096, 100_000, 1 << 20, 1 << 40, usize::MAX] {
+                for (blocks, parts) in [(1, 1), (MAX_BLOCKS, 1), (MAX_BLOCKS, slots + 1)] {
+                    let slot = slot(blocks, bytes, (slots, parts));
+                    assert!(slot > 0 && slot.is_multiple_of(PACK), "{slot}");
+                    assert!(slot * slots <= STAGING, "{slot} bytes for {slots}, {bytes}");
+                }
+            }
+        }
     }
 }
