@@ -114,6 +114,10 @@ impl Steps<'_> {
                 };
                 let graphs = self.row_graphs(&row, run.draft, program);
                 let graphs = graphs.map_err(|failure| failure.error(run.draft))?;
+                if let Err(error) = self.upload_row(&graphs) {
+                    std::mem::forget(graphs); // the device may use them (fact 2)
+                    return Err(error).at(|| Site::graph(&run.draft.name));
+                }
                 stamps.pieces.insert(*first, graphs);
             }
             let RowGraphs { lead_in, row } = &stamps.pieces[first];
@@ -134,6 +138,15 @@ impl Steps<'_> {
             });
         }
         Ok(())
+    }
+
+    /// Uploads the graphs of a row, and waits for that: only their first launch is measured. The context is current.
+    fn upload_row(&self, graphs: &RowGraphs) -> Result<(), CudaError> {
+        for piece in graphs.lead_in.iter().chain([&graphs.row]) {
+            // SAFETY: the piece was instantiated in this context; the stream lives.
+            unsafe { self.parts.cuda.api().upload(piece.exec, self.parts.stream) }?;
+        }
+        self.drain()
     }
 
     /// Launches graphs, one after the other, and waits for them. The context is current.
