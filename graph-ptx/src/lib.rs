@@ -52,7 +52,7 @@ pub use error::ParseError;
 pub use geometry::{Channel, Geometry};
 pub use location::{Location, location};
 pub use parser::parse;
-pub use predicate::{GuardForm, TEST_BYTES, predicated, predicated_name};
+pub use predicate::{GuardForm, TEST_BYTES, can_wait, predicated, predicated_name};
 pub use summary::{
     Access, Elements, KernelSummary, ParamSummary, Store, Through, Touched, VariableAccess, Way, infer_pointers,
     kernel_summaries, summarize,

@@ -26,6 +26,15 @@
 //! A test takes as long as a load from L2: 0.15 us, about as long as the first loads of a kernel. Where the caller
 //! knows that the same launch of the kernel has run before, with the same arguments, the copy tests the words after the
 //! [`beginning`] of the kernel, so that both loads are under way at once.
+//!
+//! # Kernels that begin early
+//!
+//! A copy that waits for the kernels before it, before it does anything else, may follow them by programmatic edges:
+//! its blocks are on the GPU when the last one of those ends. It lets the copies after it come as early. All that it
+//! does comes after all that those kernels do, as with plain edges; so what has begun to do anything has no predecessor
+//! that is not over. The instructions for this need `.version 7.8` and `.target sm_90`, which the text gets if it has
+//! older ones: what is written for `sm_70` and PTX 6.0, where warps have the memory model of today, means the same
+//! there.
 
 mod beginning;
 mod guard;
@@ -71,6 +80,9 @@ pub struct GuardForm {
     /// Whether the kernel may load memory before it knows whether it runs, since it has loaded the same memory before,
     /// with the same arguments. Not for a guard with a ticket, or one that keeps.
     pub loads_first: bool,
+    /// Whether the kernel waits for those before it first, so that programmatic edges may lead to it. Only for text of
+    /// which [`can_wait`] says that it can, and for devices of compute capability 9.0.
+    pub waits: bool,
 }
 
 impl GuardForm {
@@ -81,6 +93,7 @@ impl GuardForm {
             ticket: false,
             keeps: false,
             loads_first: false,
+            waits: false,
         }
     }
 
@@ -96,9 +109,16 @@ pub fn predicated_name(entry: &str, guard: GuardForm) -> String {
         (guard.ticket, "_ticket"),
         (guard.keeps, "_keeps"),
         (guard.loads_first, "_loads"),
+        (guard.waits, "_waits"),
     ];
     let parts = parts.map(|(has, name)| if has { name } else { "" }).concat();
     format!("{entry}_graph_runtime_if{}{parts}", guard.tests)
+}
+
+/// Whether copies of the kernels of a text can wait for those before them: it knows how, or means the same in a version
+/// of PTX and for a target that do.
+pub fn can_wait(text: &str) -> bool {
+    Header::of(text).is_some_and(|header| header.can_wait)
 }
 
 /// Returns the text with copies of kernels: for each of `kernels`, by name, a copy with a guard of this form.
@@ -132,6 +152,15 @@ pub fn predicated(text: &str, kernels: &[(&str, GuardForm)]) -> Result<String, P
     copies.dedup();
     let mut written = String::with_capacity(text.len() + copies.iter().map(|(_, copy)| copy.len()).sum::<usize>());
     let mut from = 0;
+    if kernels.iter().any(|(_, guard)| guard.waits)
+        && let Some(header) = Header::of(text)
+    {
+        for (older, newer) in header.older {
+            written.push_str(&text[from..older.start]);
+            written.push_str(newer);
+            from = older.end;
+        }
+    }
     for (at, copy) in &copies {
         written.push_str(&text[from..*at]);
         written.push_str(copy);
@@ -139,6 +168,48 @@ pub fn predicated(text: &str, kernels: &[(&str, GuardForm)]) -> Result<String, P
     }
     written.push_str(&text[from..]);
     Ok(written)
+}
+
+/// The first version of PTX and the first target with which kernels wait for those before them.
+const WAITS_VERSION: &str = "7.8";
+const WAITS_TARGET: &str = "sm_90";
+
+/// The directives at the beginning of a text.
+struct Header {
+    /// See [`can_wait`].
+    can_wait: bool,
+    /// The version and the target, if they are older than copies that wait need, and what replaces them.
+    older: Vec<(Range<usize>, &'static str)>,
+}
+
+impl Header {
+    fn of(text: &str) -> Option<Self> {
+        let mut lexer = Lexer::new(text);
+        let mut directive = |name: &str| {
+            let is_it = lexer.next().ok()?.kind == Kind::Dotted(name);
+            let token = lexer.next().ok().filter(|_| is_it)?;
+            match token.kind {
+                Kind::Number(value) | Kind::Word(value) => Some((token.start..token.start + value.len(), value)),
+                _ => None,
+            }
+        };
+        let (at_version, version) = directive("version")?;
+        let (major, minor) = version.split_once('.')?;
+        let version: (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
+        let (at_target, target) = directive("target")?;
+        let number = target.strip_prefix("sm_")?;
+        let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+        let target: u32 = number[..digits].parse().ok()?;
+        let is_for_later = digits == number.len(); // not `sm_90a`
+        let older = [
+            (version < (7, 8)).then_some((at_version, WAITS_VERSION)),
+            (target < 90).then_some((at_target, WAITS_TARGET)),
+        ];
+        Some(Self {
+            can_wait: version >= (6, 0) && (target >= 90 || (target >= 70 && is_for_later)),
+            older: older.into_iter().flatten().collect(),
+        })
+    }
 }
 
 /// The places in a text that copies are made of.
@@ -282,7 +353,7 @@ impl<'a> Scan<'a> {
         copy.push_str(&self.text[start..between]);
         copy.push_str(&second);
         copy.push_str(&self.text[between..end]);
-        let wait = if self.programmatic {
+        let wait = if self.programmatic && !guard.waits {
             "\tgriddepcontrol.wait;\n"
         } else {
             ""

@@ -15,6 +15,11 @@ const LOADS_FIRST: GuardForm = GuardForm {
     loads_first: true,
     ..TWO
 };
+/// The same, after the end of the kernels before.
+const WAITS: GuardForm = GuardForm {
+    waits: true,
+    ..LOADS_FIRST
+};
 
 /// The `.ptx` files in a folder and those in it.
 fn texts(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -135,9 +140,11 @@ fn copies_of_all_kernels_do_the_same_or_nothing() {
         let is_own = |name: &String| refusal(name).is_err_and(|error| error.contains("variables of its module"));
         let names = kernels.map(|kernel| kernel.name().to_owned());
         let names: Vec<String> = names.filter(|name| !is_own(name)).collect();
+        let all: &[GuardForm] = &[ONE, TWO, LOADS_FIRST, WAITS];
+        let forms = &all[..if graph_ptx::can_wait(&text) { 4 } else { 3 }];
         let wanted: Vec<(&str, GuardForm)> = names
             .iter()
-            .flat_map(|name| [ONE, TWO, LOADS_FIRST].map(|guard| (name.as_str(), guard)))
+            .flat_map(|name| forms.iter().map(|guard| (name.as_str(), *guard)))
             .collect();
         let copied = match graph_ptx::predicated(&text, &wanted) {
             Ok(copied) => copied,
@@ -191,7 +198,7 @@ fn copies_of_all_kernels_do_the_same_or_nothing() {
             );
             assert!(rested.is_ok() || before.is_err(), "{}: {rested:?}", what(name));
             assert!(rests.data() == untouched, "{}", what(name));
-            for guard in [TWO, LOADS_FIRST] {
+            for &guard in &forms[1..] {
                 let both = runs.run(
                     &graph_ptx::predicated_name(name, guard),
                     &tests_of(&runs.flags, held[1]),
@@ -239,8 +246,10 @@ fn ptxas_takes_copies_of_all_kernels() {
             .functions
             .iter()
             .filter(|function| function.entry && function.body.is_some());
+        let waits = graph_ptx::can_wait(&text).then_some(WAITS);
+        let forms = [ONE, GuardForm::tests(3), LOADS_FIRST].into_iter().chain(waits);
         let names: Vec<(&str, GuardForm)> = kernels
-            .flat_map(|kernel| [ONE, GuardForm::tests(3), LOADS_FIRST].map(|guard| (kernel.name.as_str(), guard)))
+            .flat_map(|kernel| forms.clone().map(|guard| (kernel.name.as_str(), guard)))
             .collect();
         let Ok(copied) = graph_ptx::predicated(&text, &names) else {
             continue;
@@ -248,7 +257,8 @@ fn ptxas_takes_copies_of_all_kernels() {
         if path.ends_with("graph-emulator/tests/kernels/checks.ptx") {
             continue;
         }
-        match takes(&copied, &module.target) {
+        let target = graph_ptx::parse(&copied).unwrap().target;
+        match takes(&copied, &target) {
             Ok(()) if !names.is_empty() => taken += 1,
             // Newer PTX, and texts that are wrong on purpose.
             verdict => assert!(

@@ -11,11 +11,16 @@ pub(super) fn parts(guard: GuardForm) -> [String; 2] {
         ticket,
         keeps,
         loads_first,
+        waits,
     } = guard;
     if tests == 0 {
         return [String::new(), String::new()];
     }
     let (mut first, mut second) = (Lines::default(), Lines::default());
+    if waits {
+        first.add("griddepcontrol.launch_dependents;");
+        first.add("griddepcontrol.wait;");
+    }
     first.add(".reg .b64 %graph_runtime_word;");
     for test in 0..tests {
         first.add(format!(".reg .b32 {};", registers(test).join(", ")));

@@ -1,6 +1,6 @@
 //! Predicated copies of kernels as text.
 
-use graph_ptx::{GuardForm, parse, predicated, predicated_name};
+use graph_ptx::{GuardForm, can_wait, parse, predicated, predicated_name};
 
 const HEADER: &str = ".version 7.8\n.target sm_90\n.address_size 64\n";
 
@@ -119,10 +119,10 @@ fn what_cannot_be_copied_is_refused() {
 #[test]
 fn guards_have_forms_and_names_of_their_own() {
     let form = |tests, [ticket, keeps, loads_first]: [bool; 3]| GuardForm {
-        tests,
         ticket,
         keeps,
         loads_first,
+        ..GuardForm::tests(tests)
     };
     let forms = [
         (form(1, [false; 3]), 16),
@@ -139,6 +139,54 @@ fn guards_have_forms_and_names_of_their_own() {
         let name = predicated_name("k", form);
         let copy = module.functions.iter().find(|function| function.name == name).unwrap();
         assert_eq!((copy.params[1].size as usize, form.bytes()), (bytes, bytes), "{name}");
+    }
+}
+
+/// A copy that waits needs an instruction of `sm_90`, and lets nothing of the kernel run before it.
+#[test]
+fn copies_that_wait_do_that_first() {
+    let form = GuardForm {
+        waits: true,
+        loads_first: true,
+        ..GuardForm::tests(1)
+    };
+    let body = ".visible .entry k(.param .u64 a) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [a]; ret; }";
+    for (header, newer) in [
+        (
+            ".version 6.0 // .target sm_70\n.target sm_70\n",
+            ".version 7.8 // .target sm_70\n.target sm_90\n",
+        ),
+        (
+            ".version 8.4\n.target sm_80, debug\n",
+            ".version 8.4\n.target sm_90, debug\n",
+        ),
+        (".version 8.4\n.target sm_90a\n", ".version 8.4\n.target sm_90a\n"),
+        (".version 9.0\n.target sm_100\n", ".version 9.0\n.target sm_100\n"),
+    ] {
+        let text = format!("{header}.address_size 64\n{body}");
+        assert!(can_wait(&text), "{header}");
+        let copied = predicated(&text, &[("k", form)]).unwrap();
+        parse(&copied).unwrap_or_else(|error| panic!("{error}\n{copied}"));
+        assert!(
+            copied.starts_with(&format!("{newer}.address_size 64\n{body}")),
+            "{copied}"
+        );
+        let (_, copy) = copied.split_once("k_graph_runtime_if1_loads_waits(").unwrap();
+        let (wait, load) = (copy.find("griddepcontrol.wait;"), copy.find("ld."));
+        assert!(wait.is_some() && wait < load, "{copy}");
+        assert!(
+            !predicated(&text, &[("k", GuardForm::tests(1))])
+                .unwrap()
+                .contains("griddepcontrol")
+        );
+    }
+    for header in [
+        ".version 5.0\n.target sm_80\n",
+        ".version 8.4\n.target sm_60\n",
+        ".version 8.4\n.target sm_80f\n",
+        ".target sm_90\n",
+    ] {
+        assert!(!can_wait(&format!("{header}.address_size 64\n{body}")), "{header}");
     }
 }
 

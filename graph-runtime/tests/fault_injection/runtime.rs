@@ -137,6 +137,18 @@ fn the_sample_makes_the_calls_of_the_program_in_cpp() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn predicated_kernels_follow_each_other_by_programmatic_edges() {
+    let test = "runtime::predicated_kernels_follow_each_other_by_programmatic_edges";
+    let Some((device, _turn)) = device(test) else { return };
+    let edges = |scenario: fn(&Device, &mut Run) -> Result<()>| {
+        let (_, calls) = observed(&device, scenario);
+        calls.get("cuGraphAddDependencies_v2").copied().unwrap_or(0)
+    };
+    assert_eq!(edges(graphs::control), 0, "conditional nodes");
+    assert!(edges(graphs::predicated) > 3);
+}
+
 /// The functions with data of edges have other names in CUDA 13.
 #[test]
 fn a_runtime_of_cuda_13_is_called_by_its_names() {

@@ -162,12 +162,18 @@ impl CudaExecutable {
         let Blueprint { draft, program, .. } = blueprint;
         let graph = || Site::graph(&draft.name);
         let mut refused = Refused::new();
-        let mut forms = Forms::choose(blueprint, &refused, prices);
+        let waiting = programmatic::waiting(&self.cuda, blueprint)?;
+        let mut forms = Forms::choose(blueprint, &refused, prices, &waiting);
         let copies = forms.members().flat_map(|(node, guards)| {
             let kernel = program.ops[node].kernel();
             // With fewer tests, too: if a copy is refused below, a body around this one becomes a conditional node.
-            let fewer = |guard: &GuardForm| (1..guard.tests).map(GuardForm::tests);
-            let all = guards.iter().flat_map(move |guard| fewer(guard).chain([*guard]));
+            let all = guards.iter().flat_map(|guard| {
+                let fewer = (1..guard.tests).map(|tests| GuardForm {
+                    waits: guard.waits,
+                    ..GuardForm::tests(tests)
+                });
+                fewer.chain([*guard])
+            });
             let copied = all.filter(|guard| guard.tests > 0);
             copied.filter_map(move |guard| Some((kernel?.function, guard)))
         });
@@ -184,7 +190,7 @@ impl CudaExecutable {
         }
         if !refused.is_empty() {
             self.kernels.forget_copies(&refused);
-            forms = Forms::choose(blueprint, &refused, prices);
+            forms = Forms::choose(blueprint, &refused, prices, &waiting);
         }
         self.body_forms = forms.report(blueprint);
         if forms.copies > 0 {
@@ -398,6 +404,15 @@ impl CudaExecutable {
             {
                 after.push(latch);
             }
+            let guard = entry.guard(node, self.adder.forms.waits(node));
+            let is_early = self.can_be_early(blueprint, node);
+            if guard.waits && is_early {
+                after.retain(|before| {
+                    let goes_on = self.predicated.early.contains(before);
+                    early.extend(goes_on.then_some(*before));
+                    !goes_on
+                });
+            }
             // A delay between the kernels of a programmatic edge would turn it into a plain edge, so there is none.
             if let (Some(seed), []) = (blueprint.delays, &early[..]) {
                 // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order; the context is
@@ -417,7 +432,6 @@ impl CudaExecutable {
                 }
                 Op::Work(work) => {
                     let single = Single::Work(work);
-                    let guard = entry.guard(node);
                     // SAFETY: as above; the context is current.
                     unsafe {
                         self.add_one(
@@ -448,24 +462,40 @@ impl CudaExecutable {
             };
             drop(range);
             if self.adder.forms.has(node) {
-                let (handle, guard) = (self.nodes[node], entry.guard(node));
+                let handle = self.nodes[node];
                 self.predicated
                     .placed
                     .entry(node)
                     .or_default()
                     .push(Placed { handle, guard });
             }
+            if is_early {
+                self.predicated.early.insert(self.nodes[node]);
+            }
             if !early.is_empty() {
                 let name = &blueprint.draft.nodes[node].name;
                 announce!(self.cuda, trace, node = %name, after = early.len(), "{}", self.cuda.api().names().add_programmatic)
                     .map_err(|error| (node, error))?;
-                // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule), between which
-                // no edge was added.
+                // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule, or
+                // `can_be_early`), between which no edge was added.
                 unsafe { self.cuda.api().add_programmatic(graph, &early, self.nodes[node]) }
                     .map_err(|error| (node, error))?;
             }
         }
         Ok(())
+    }
+
+    /// Whether programmatic edges may lead from the node to predicated kernels that wait: it is a kernel that is
+    /// launched plainly, without shared memory. (An SM divides its memory anew only while it is idle.)
+    fn can_be_early(&self, blueprint: &Blueprint<'_>, node: usize) -> bool {
+        let forms = &self.adder.forms;
+        forms.has_waiting()
+            && match &blueprint.program.ops[node] {
+                Op::Work(Work::Kernel(kernel)) => {
+                    kernel.attributes.is_none() && self.kernels.own_shared(kernel.function, &kernel.config) == Some(0)
+                }
+                _ => forms.has(node) && forms.waits(node),
+            }
     }
 
     /// Adds a node that has no bodies. An error names it.

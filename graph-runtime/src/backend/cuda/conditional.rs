@@ -367,6 +367,7 @@ impl CudaExecutable {
         // over.
         let handle =
             unsafe { self.cuda.api().add_kernel_node(graph, after, &params) }.map_err(|error| (owner, error))?;
+        self.predicated.early.insert(handle);
         self.predicated.latches.push(LatchNode {
             handle,
             owner,

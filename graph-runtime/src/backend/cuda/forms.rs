@@ -36,6 +36,8 @@ pub(super) struct Forms {
     /// The nodes in predicated bodies, and copies that are kernels elsewhere: the forms of the guards that kernels of
     /// each have.
     members: BTreeMap<usize, BTreeSet<GuardForm>>,
+    /// The nodes whose predicated kernels wait for the kernels before them.
+    waiting: BTreeSet<usize>,
     /// The number of copies of conditions, and of tickets.
     pub(super) copies: usize,
 }
@@ -73,8 +75,14 @@ impl Chosen {
 }
 
 impl Forms {
-    /// Chooses the form of each conditional of a graph.
-    pub(super) fn choose(blueprint: &Blueprint<'_>, refused: &Refused, prices: &Prices) -> Self {
+    /// Chooses the form of each conditional of a graph. Predicated kernels of the nodes in `waiting` wait for
+    /// the kernels before them.
+    pub(super) fn choose(
+        blueprint: &Blueprint<'_>,
+        refused: &Refused,
+        prices: &Prices,
+        waiting: &BTreeSet<usize>,
+    ) -> Self {
         let mut chooser = Chooser {
             blueprint,
             refused,
@@ -84,6 +92,7 @@ impl Forms {
         chooser.body(0, false);
         let mut forms = Self {
             chosen: chooser.chosen,
+            waiting: waiting.clone(),
             ..Self::default()
         };
         forms.place(blueprint, 0, None, None);
@@ -116,6 +125,16 @@ impl Forms {
     /// Whether the node is a kernel though it is a copy or a memset: it is in a predicated body, or was chosen so.
     pub(super) fn has(&self, node: usize) -> bool {
         self.members.contains_key(&node)
+    }
+
+    /// Whether the predicated kernels of a node wait for the kernels before them.
+    pub(super) fn waits(&self, node: usize) -> bool {
+        self.waiting.contains(&node)
+    }
+
+    /// Whether any predicated kernels may wait for those before them.
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Whether a kernel of the node in a predicated body has a guard of this form. A node that runs alone has none.
@@ -177,7 +196,11 @@ impl Forms {
                 Op::Work(_) => {
                     if let Some(tests) = tests {
                         let guard = seen.map_or(GuardForm::tests(tests), |seen| seen.guard(node, tests));
-                        self.members.entry(node).or_default().insert(guard);
+                        let waits = tests > 0 && self.waits(node);
+                        self.members
+                            .entry(node)
+                            .or_default()
+                            .insert(GuardForm { waits, ..guard });
                     }
                 }
                 Op::External(_) => {}
@@ -407,6 +430,7 @@ impl Chooser<'_> {
             ticket: true,
             keeps: true,
             loads_first: false,
+            waits: false,
         };
         if bytes + largest.bytes() > Argument::MAX_BYTES {
             return Err(format!("the kernel of `{name}` takes {bytes} bytes of arguments"));

@@ -4,8 +4,9 @@
 //! of its nodes decide alike follows from the plan, which `build` looks at again here:
 //!
 //! 1. *Passes follow each other.* The nodes that have no predecessors in the body run after all last nodes of the pass
-//!    before, by plain edges. So whatever begins in a pass sees all that the passes before have written, and no node of
-//!    the next pass has begun.
+//!    before, by plain edges, or by programmatic ones to kernels that wait for the end of these before they do anything
+//!    ([`graph_ptx::GuardForm`]). So whatever begins to do something in a pass sees all that the passes before have
+//!    written, and no node of the next pass has done anything. The same holds of all edges to such kernels below.
 //! 2. *A direct node sees the condition as it was.* Every writer of the condition in the body, other than the node
 //!    itself, comes after it. Such a writer writes only when the node has ended: the edges between them are plain, or
 //!    the writer waits for the end of its predecessors before it touches memory that nodes write (the rule of
@@ -53,7 +54,8 @@ impl Seen {
         // What writes with nodes of its own, or by code of others, is in no body that is repeated.
         let is_writer = |node: &usize| writers.contains(node);
         let keeper = |direct: &[usize], late: &[usize]| {
-            let keeps = |node: &usize| can_keep(blueprint, *node) && is_over_before(blueprint, *node, &nodes, late);
+            let keeps =
+                |node: &usize| is_always_one_kernel(blueprint, *node) && is_over_before(blueprint, *node, &nodes, late);
             direct.iter().copied().find(keeps)
         };
         let mut writer = direct.iter().copied().find(is_writer);
@@ -83,6 +85,7 @@ impl Seen {
             ticket,
             keeps,
             loads_first: !(ticket || keeps),
+            waits: false,
         }
     }
 
@@ -100,8 +103,8 @@ pub(super) fn is_one_block(blueprint: &Blueprint<'_>, node: usize) -> bool {
     matches!(&blueprint.program.ops[node], Op::Work(Work::Kernel(kernel)) if kernel.config.blocks() == 1)
 }
 
-/// Whether the node is always one kernel, which a change of the graph never makes an empty node.
-fn can_keep(blueprint: &Blueprint<'_>, node: usize) -> bool {
+/// Whether the node, in a predicated body, is always one kernel, which a change of the graph never makes an empty node.
+pub(super) fn is_always_one_kernel(blueprint: &Blueprint<'_>, node: usize) -> bool {
     match &blueprint.program.ops[node] {
         Op::Work(Work::Kernel(_)) => true,
         Op::Work(work @ (Work::Memset(_) | Work::Memcpy(_))) => {

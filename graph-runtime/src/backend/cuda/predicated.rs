@@ -1,5 +1,8 @@
 //! Nodes of bodies that run as predicated kernels: kernels that return at once unless all their tests hold.
 //!
+//! From compute capability 9.0 on, they wait for the kernels before them, and programmatic edges lead to them: so they
+//! are on the GPU when those end. See [`super::programmatic`].
+//!
 //! Where they belong to a condition that its body writes, all of them must see the value that was there when the body
 //! began. See [`super::passes`] for how nodes of a `while` do, mostly without a copy of the condition. Others test a
 //! copy of it, which a built-in kernel makes before the body.
@@ -7,7 +10,7 @@
 use crate::driver::CUgraphNode;
 use crate::shape::part::Part;
 use graph_ptx::GuardForm;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A test of a word in device memory, which a kernel makes before anything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub(super) struct Guard {
     pub(super) keeps: Option<usize>,
     /// Whether the kernel may load memory before it knows whether it runs.
     pub(super) loads_first: bool,
+    /// Whether the kernel waits for those before it, so that programmatic edges may lead to it.
+    pub(super) waits: bool,
 }
 
 impl Guard {
@@ -49,6 +54,7 @@ impl Guard {
             ticket: self.ticket.is_some(),
             keeps: self.keeps.is_some(),
             loads_first: self.loads_first,
+            waits: self.waits,
         }
     }
 }
@@ -78,8 +84,8 @@ pub(super) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// The guard of the kernel of a node.
-    pub(super) fn guard(&self, node: usize) -> Guard {
+    /// The guard of the kernel of a node, whose predicated copies wait or not.
+    pub(super) fn guard(&self, node: usize, waits: bool) -> Guard {
         let of_node = |pair: Option<(usize, usize)>| pair.filter(|(of, _)| *of == node).map(|(_, number)| number);
         let (ticket, keeps) = (of_node(self.ticket), of_node(self.keeper));
         Guard {
@@ -87,6 +93,7 @@ impl Entry<'_> {
             ticket,
             keeps,
             loads_first: self.repeats && ticket.is_none() && keeps.is_none(),
+            waits: waits && !self.tests.is_empty(),
         }
     }
 }
@@ -136,6 +143,8 @@ pub(super) struct Predicated {
     /// By conditional, the last nodes of its bodies, or the nodes before it if these have none.
     pub(super) ends: BTreeMap<usize, Vec<CUgraphNode>>,
     pub(super) latches: Vec<LatchNode>,
+    /// The nodes of CUDA that programmatic edges to kernels which wait may come from.
+    pub(super) early: BTreeSet<CUgraphNode>,
     /// The number of copies and tickets that nodes have.
     copies: usize,
 }
