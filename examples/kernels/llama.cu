@@ -1,10 +1,10 @@
 // cuda-graph: --gpu-architecture=compute_90
 // A step of a Llama in bf16, for one token: matrices times vectors, and attention to the tokens before.
 //
-// What a token takes is reading the weights once, so each kernel begins to read its own before it waits for the kernel
-// before it, and lets the next one begin as soon as its last weights are on their way. Sums are f32; what is multiplied
-// with weights is bf16, as they are. `state` has: whether to go on, the place of the token in the text, the number of
-// given tokens, the end of the text, and tokens to stop at.
+// What a token takes is reading the weights once, so each kernel lets the next one begin at once, and begins to read
+// its own weights before it waits for the kernel before it. Sums are f32; what is multiplied with weights is bf16, as
+// they are. A word has 16 bytes: eight columns of a row. `state` has: whether to go on, the place of the token in the
+// text, the number of given tokens, the end of the text, and tokens to stop at.
 
 typedef unsigned long long size;
 struct bf16 {
@@ -12,8 +12,10 @@ struct bf16 {
 };
 
 const unsigned WARP = 32, THREADS = 512, HEAD = 128, STOPS = 4;
-// Columns of a piece are this number of times 256.
-const unsigned STEPS = 2;
+// The words of a thread in a piece of rows, and the pieces on their way
+const unsigned PIECE = 2, AHEAD = 6;
+// The policy of caches by which weights leave first: nothing reads them again before the next token.
+const size EVICT_FIRST = 0x12f0000000000000;
 const float LOWEST = -3.4e38f;
 
 __device__ static void launch_dependents() { asm volatile("griddepcontrol.launch_dependents;"); }
@@ -34,7 +36,10 @@ __device__ static bf16 rounded(float x)
 }
 // The sum of the products of two numbers each
 __device__ static float dot(unsigned a, unsigned b) { return low(a) * low(b) + high(a) * high(b); }
-__device__ static float dot(uint4 a, uint4 b) { return dot(a.x, b.x) + dot(a.y, b.y) + (dot(a.z, b.z) + dot(a.w, b.w)); }
+__device__ static float dot(uint4 a, uint4 b)
+{
+    return dot(a.x, b.x) + dot(a.y, b.y) + (dot(a.z, b.z) + dot(a.w, b.w));
+}
 
 // The sum of the numbers of a warp, in all its lanes
 __device__ static float sum_of_warp(float value)
@@ -47,69 +52,84 @@ __device__ static float sum_of_warp(float value)
 // Brings memory near: nothing needs what it reads, so it may come before the kernel waits.
 __device__ static void prefetch(const void *at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
 
-// The rows of a matrix that a warp multiplies with a vector. A piece is up to `STEPS` times 256 columns of a row, eight
-// for each lane, and `AHEAD` pieces are on their way. Each lane reads what it has copied itself: there is no barrier.
-template <unsigned AHEAD, typename Row> struct Rows {
-    Row row;               // the row of a number below `count`, a word of 16 bytes for each eight columns
-    unsigned count, words; // the number of rows, the words of each
-    uint4 *ring;           // the words of this thread, `blockDim.x` apart
-    unsigned next, word, slot; // the row and the first word of the piece to copy next, and the place for it
+// The number of this warp among all, one of each block after the other, so that all have about as many rows
+__device__ static unsigned warp_of_grid() { return threadIdx.x / WARP * gridDim.x + blockIdx.x; }
+__device__ static unsigned warps_of_grid() { return gridDim.x * (blockDim.x / WARP); }
 
-    __device__ Rows(Row row, unsigned count, unsigned words, uint4 *ring)
-        : row(row), count(count), words(words), ring(ring + threadIdx.x), next(0), word(threadIdx.x % WARP), slot(0)
+// Dynamic shared memory: the vector, then the ring of each thread
+extern __shared__ uint4 shared[];
+
+// Rows of matrices that a warp multiplies with a vector, `EACH` at a time. A piece is up to `STEPS` words for each lane
+// of each of these rows, and `AHEAD` pieces are on their way. A lane reads what it has copied itself, so there is no
+// barrier.
+template <unsigned EACH, typename Row> struct Rows {
+    static const unsigned STEPS = PIECE / EACH;
+    Row row;                   // gives the rows of a number below `count`
+    unsigned count, words;     // the number of rows, for all warps; the words of each
+    unsigned next, word, slot; // the row and the first word of the piece to copy next, and its place in the ring
+
+    __device__ Rows(Row row, unsigned count, unsigned words)
+        : row(row), count(count), words(words), next(warp_of_grid()), word(threadIdx.x % WARP), slot(0)
     {
         launch_dependents();
+#pragma unroll 1
         for (unsigned piece = 0; piece < AHEAD; piece++)
             copy();
+    }
+    // The place of a word of a piece, a thread's words `blockDim.x` apart
+    __device__ uint4 *place(unsigned each, unsigned step)
+    {
+        return shared + (words + (min(slot, AHEAD - 1) * PIECE + each * STEPS + step) * blockDim.x + threadIdx.x);
     }
     // Begins to copy the next piece, if there is one.
     __device__ void copy()
     {
         if (next < count) {
-            const uint4 *from = row(next) + word;
 #pragma unroll
-            for (unsigned step = 0; step < STEPS; step++)
-                if (word + WARP * step < words)
-                    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                                     (unsigned)__cvta_generic_to_shared(ring + (slot * STEPS + step) * blockDim.x)),
-                                 "l"(from + WARP * step));
+            for (unsigned each = 0; each < EACH; each++) {
+                const uint4 *const from = row(next, each);
+#pragma unroll
+                for (unsigned step = 0; step < STEPS; step++)
+                    if (word + WARP * step < words)
+                        asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"l"(
+                                         __cvta_generic_to_shared(place(each, step))),
+                                     "l"(from + (word + WARP * step)), "l"(EVICT_FIRST));
+            }
             word += WARP * STEPS;
             if (word >= words)
-                word = threadIdx.x % WARP, next++;
+                word = threadIdx.x % WARP, next += warps_of_grid();
         }
         asm volatile("cp.async.commit_group;");
         slot = slot + 1 < AHEAD ? slot + 1 : 0;
     }
-    // Calls `result` with the number of each row, and its product with `x`.
-    template <typename Result> __device__ void times(const uint4 *x, Result result)
+    // Calls `result` with the number of each row, and its products with the vector.
+    template <typename Result> __device__ void times(Result result)
     {
-        for (unsigned number = 0; number < count; number++) {
-            float sum = 0;
+        for (unsigned number = warp_of_grid(); number < count; number += warps_of_grid()) {
+            float sums[EACH] = {};
             for (unsigned first = threadIdx.x % WARP; first < words; first += WARP * STEPS) {
                 asm volatile("cp.async.wait_group %0;" ::"n"(AHEAD - 1) : "memory");
 #pragma unroll
                 for (unsigned step = 0; step < STEPS; step++)
-                    if (first + WARP * step < words)
-                        sum += dot(ring[(slot * STEPS + step) * blockDim.x], x[first + WARP * step]);
+                    if (first + WARP * step < words) {
+                        const uint4 x = shared[first + WARP * step];
+#pragma unroll
+                        for (unsigned each = 0; each < EACH; each++)
+                            sums[each] += dot(*place(each, step), x);
+                    }
                 copy();
             }
-            result(number, sum_of_warp(sum));
+#pragma unroll
+            for (unsigned each = 0; each < EACH; each++)
+                sums[each] = sum_of_warp(sums[each]);
+            result(number, sums);
         }
     }
 };
-
-// The number of this warp among all, one of each block after the other, so that all have about as many rows
-__device__ static unsigned warp_of_grid() { return threadIdx.x / WARP * gridDim.x + blockIdx.x; }
-__device__ static unsigned warps_of_grid() { return gridDim.x * (blockDim.x / WARP); }
-// The number of rows, of `all`, that this warp takes: its own number, and every so many
-__device__ static unsigned share(unsigned all)
+template <unsigned EACH, typename Row> __device__ static Rows<EACH, Row> rows(Row row, unsigned count, unsigned words)
 {
-    const unsigned warps = warps_of_grid();
-    return (all + warps - 1 - warp_of_grid()) / warps;
+    return Rows<EACH, Row>(row, count, words);
 }
-
-// Dynamic shared memory: the vector, then the ring of each thread
-extern __shared__ uint4 shared[];
 
 // Brings the gain of a norm near.
 __device__ static void prefetch_gain(const bf16 *gain, unsigned words)
@@ -146,11 +166,6 @@ __device__ static float take_norm(const float *x, const bf16 *gain, unsigned wor
     return rsqrtf(sum_of_warp(lane < blockDim.x / WARP ? sums[lane] : 0) / (8 * words) + epsilon);
 }
 
-template <unsigned AHEAD = 6, typename Row> __device__ static Rows<AHEAD, Row> rows(Row row, unsigned count, unsigned words)
-{
-    return Rows<AHEAD, Row>(row, count, words, shared + words);
-}
-
 // A token and its logit as one number: it is greater if the token is likelier, or as likely and before the other one.
 __device__ static size likely(float logit, unsigned token)
 {
@@ -158,24 +173,29 @@ __device__ static size likely(float logit, unsigned token)
     return size(bits >> 31 ? ~bits : bits | 1u << 31) << 32 | ~token;
 }
 
-// The greatest number of all threads, in the first thread
-__device__ static size greatest_of_block(size number)
+// The greatest number of a warp, in all its lanes
+__device__ static size greatest_of_warp(size number)
 {
-    __shared__ size number_of[WARP];
     for (unsigned other = WARP / 2; other; other /= 2)
         number = max(number, __shfl_xor_sync(~0u, number, other));
-    unsigned warp = threadIdx.x / WARP;
-    if (threadIdx.x % WARP == 0)
-        number_of[warp] = number;
-    __syncthreads();
-    for (warp = 1; threadIdx.x == 0 && warp < blockDim.x / WARP; warp++)
-        number = max(number, number_of[warp]);
     return number;
 }
 
+// The greatest number of all threads, in the first warp
+__device__ static size greatest_of_block(size number)
+{
+    __shared__ size number_of[WARP];
+    const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    number = greatest_of_warp(number);
+    if (lane == 0)
+        number_of[warp] = number;
+    __syncthreads();
+    return warp == 0 ? greatest_of_warp(lane < blockDim.x / WARP ? number_of[lane] : 0) : 0;
+}
+
 // `x` becomes the row of a token, and `turn` the cosines and the sines of the angles of its place. By one block
-__device__ static void embed(const bf16 *table, unsigned token, const float *angles, unsigned place, float *x, float *turn,
-                             unsigned width, unsigned head)
+__device__ static void embed(const bf16 *table, unsigned token, const float *angles, unsigned place, float *x,
+                             float *turn, unsigned width, unsigned head)
 {
     for (unsigned i = threadIdx.x; i < width; i += blockDim.x)
         x[i] = low(table[size(token) * width + i].bits);
@@ -184,9 +204,9 @@ __device__ static void embed(const bf16 *table, unsigned token, const float *ang
 }
 
 // Begins at the place of the state.
-extern "C" __global__ void __launch_bounds__(THREADS) begin(const bf16 *table, const float *angles, const unsigned *text,
-                                                            const unsigned *state, float *x, float *turn, unsigned width,
-                                                            unsigned vocabulary, unsigned head, unsigned context)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    begin(const bf16 *table, const float *angles, const unsigned *text, const unsigned *state, float *x, float *turn,
+          unsigned width, unsigned vocabulary, unsigned head, unsigned context)
 {
     const unsigned place = min(state[1], context - 1);
     embed(table, min(text[place], vocabulary - 1), angles, place, x, turn, width, head);
@@ -195,86 +215,74 @@ extern "C" __global__ void __launch_bounds__(THREADS) begin(const bf16 *table, c
 // Queries, keys and values of the normed `x`, `asked` and `kept` numbers of them; keys and values go to the row of the
 // place. A warp computes pairs of numbers of a head, which are half a head apart, and turns those of queries and keys
 // by the angle of the place.
-extern "C" __global__ void __launch_bounds__(THREADS) project(const float *x, const bf16 *gain, const bf16 *q, const bf16 *k,
-                                                          const bf16 *v, const float *turn, const unsigned *state, float *queries, bf16 *keys, bf16 *values,
-                                                          unsigned width, unsigned asked, unsigned kept, unsigned half,
-                                                          unsigned context, float epsilon)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    project(const float *x, const bf16 *gain, const bf16 *q, const bf16 *k, const bf16 *v, const float *turn,
+            const unsigned *state, float *queries, bf16 *keys, bf16 *values, unsigned words, unsigned asked,
+            unsigned kept, unsigned half, unsigned context, float epsilon)
 {
-    const unsigned words = width / 8;
-    // The number of the first of the warp's pairs, in all queries, keys and values; the second comes `half` after it.
-    auto first = [=](unsigned number) {
-        const unsigned pair = warp_of_grid() + number / 2 * warps_of_grid();
-        return pair / half * 2 * half + pair % half;
+    // The first number of a pair, in all queries, keys and values
+    auto first = [=](unsigned pair) { return pair / half * 2 * half + pair % half; };
+    auto row = [=](unsigned pair, unsigned each) {
+        const unsigned at = first(pair) + each * half;
+        const uint4 *const of_q = (const uint4 *)q + size(min(at, asked - 1)) * words;
+        const uint4 *const of_k = (const uint4 *)k + size(min(at - asked, kept - 1)) * words;
+        const uint4 *const of_v = (const uint4 *)v + size(min(at - asked - kept, kept - 1)) * words;
+        return at < asked ? of_q : at < asked + kept ? of_k : of_v;
     };
-    auto row = [=](unsigned number) {
-        const unsigned at = first(number) + number % 2 * half;
-        const bf16 *matrix = at < asked ? q + size(at) * width
-                             : at < asked + kept ? k + size(at - asked) * width
-                                                 : v + size(at - asked - kept) * width;
-        return (const uint4 *)matrix;
-    };
-    auto stream = rows<8>(row, 2 * share(asked / 2 + kept), words);
+    auto pairs = rows<2>(row, asked / 2 + kept, words);
     prefetch_gain(gain, words);
     wait_for_grid();
     __shared__ float angle[HEAD];
     if (threadIdx.x < 2 * half)
         angle[threadIdx.x] = turn[threadIdx.x];
-    const unsigned place = min(state[1], context - 1);
+    bf16 *const key = keys + size(min(state[1], context - 1)) * kept;
+    bf16 *const value = values + size(min(state[1], context - 1)) * kept;
     const float scale = take_norm(x, gain, words, epsilon);
-    float one = 0;
-    stream.times(shared, [&](unsigned number, float sum) {
-        if (number % 2 == 0) {
-            one = sum * scale;
-            return;
-        }
+    pairs.times([&](unsigned pair, const float *sums) {
         if (threadIdx.x % WARP)
             return;
-        const unsigned at = first(number), i = at % (2 * half);
-        const float other = sum * scale, c = angle[i], s = angle[half + i];
-        if (at < asked) {
-            queries[at] = one * c - other * s;
-            queries[at + half] = other * c + one * s;
-        } else if (at < asked + kept) {
-            bf16 *const key = keys + size(place) * kept + (at - asked);
-            key[0] = rounded(one * c - other * s);
-            key[half] = rounded(other * c + one * s);
-        } else {
-            bf16 *const value = values + size(place) * kept + (at - asked - kept);
-            value[0] = rounded(one);
-            value[half] = rounded(other);
+        const float one = sums[0] * scale, other = sums[1] * scale;
+        const float c = angle[pair % half], s = angle[half + pair % half];
+        const float turned[] = {one * c - other * s, other * c + one * s};
+        for (unsigned each = 0; each < 2; each++) {
+            const unsigned at = first(pair) + each * half;
+            if (at < asked)
+                queries[at] = turned[each];
+            else if (at - asked < kept)
+                key[at - asked] = rounded(turned[each]);
+            else if (at - asked - kept < kept)
+                value[at - asked - kept] = rounded(sums[each] * scale);
         }
     });
 }
 
 // Calls `result` with the number of each row of `w` of this warp, and its product with `y`.
 template <typename Result>
-__device__ static void multiply(const bf16 *w, const bf16 *y, unsigned rows_of_w, unsigned columns, Result result)
+__device__ static void multiply(const bf16 *w, const bf16 *y, unsigned rows_of_w, unsigned words, Result result)
 {
-    const unsigned words = columns / 8;
-    auto at = [=](unsigned number) { return warp_of_grid() + number * warps_of_grid(); };
-    auto row = [=](unsigned number) { return (const uint4 *)w + size(at(number)) * words; };
-    auto stream = rows(row, share(rows_of_w), words);
+    auto row = [=](unsigned number, unsigned) { return (const uint4 *)w + size(number) * words; };
+    auto all = rows<1>(row, rows_of_w, words);
     wait_for_grid();
     take(y, words);
-    stream.times(shared, [&](unsigned number, float sum) {
+    all.times([&](unsigned number, const float *sum) {
         if (threadIdx.x % WARP == 0)
-            result(at(number), sum);
+            result(number, *sum);
     });
 }
 
 // `x += w y`
-extern "C" __global__ void __launch_bounds__(THREADS) add_product(const bf16 *w, const bf16 *y, float *x, unsigned rows_of_w,
-                                                              unsigned columns)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    add_product(const bf16 *w, const bf16 *y, float *x, unsigned rows_of_w, unsigned words)
 {
     // No other warp adds to it, and nothing waits for what was there.
-    multiply(w, y, rows_of_w, columns, [=](unsigned at, float sum) { atomicAdd(x + at, sum); });
+    multiply(w, y, rows_of_w, words, [=](unsigned at, float sum) { atomicAdd(x + at, sum); });
 }
 
 // `x += w y` on the first rank, and `x = w y` on the others: the sum over all ranks is what `add_product` makes.
-extern "C" __global__ void __launch_bounds__(THREADS) add_share(const bf16 *w, const bf16 *y, float *x, unsigned rows_of_w,
-                                                            unsigned columns, unsigned rank)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    add_share(const bf16 *w, const bf16 *y, float *x, unsigned rows_of_w, unsigned words, unsigned rank)
 {
-    multiply(w, y, rows_of_w, columns, [=](unsigned at, float sum) {
+    multiply(w, y, rows_of_w, words, [=](unsigned at, float sum) {
         if (rank)
             x[at] = sum;
         else
@@ -283,68 +291,65 @@ extern "C" __global__ void __launch_bounds__(THREADS) add_share(const bf16 *w, c
 }
 
 // `hidden = silu(gate n) * (up n)`, with `n` the normed `x`
-extern "C" __global__ void __launch_bounds__(THREADS) widen(const float *x, const bf16 *gain, const bf16 *gate, const bf16 *up,
-                                                        bf16 *hidden, unsigned width, unsigned rows_of_w, float epsilon)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    widen(const float *x, const bf16 *gain, const bf16 *gate, const bf16 *up, bf16 *hidden, unsigned words,
+          unsigned rows_of_w, float epsilon)
 {
-    const unsigned words = width / 8;
-    auto at = [=](unsigned number) { return warp_of_grid() + number / 2 * warps_of_grid(); };
-    auto row = [=](unsigned number) { return (const uint4 *)(number % 2 ? up : gate) + size(at(number)) * words; };
-    auto stream = rows(row, 2 * share(rows_of_w), words);
+    auto row = [=](unsigned number, unsigned each) { return (const uint4 *)(each ? up : gate) + size(number) * words; };
+    auto both = rows<2>(row, rows_of_w, words);
     prefetch_gain(gain, words);
     wait_for_grid();
     const float scale = take_norm(x, gain, words, epsilon);
-    float one = 0;
-    stream.times(shared, [&](unsigned number, float sum) {
-        if (number % 2 == 0)
-            one = sum * scale;
-        else if (threadIdx.x % WARP == 0)
-            hidden[at(number)] = rounded(one / (1 + __expf(-one)) * (sum * scale));
+    both.times([&](unsigned number, const float *sums) {
+        const float one = sums[0] * scale;
+        if (threadIdx.x % WARP == 0)
+            hidden[number] = rounded(one / (1 + __expf(-one)) * (sums[1] * scale));
     });
 }
 
 // The logits of the normed `x` for the tokens from `from` on, and the likeliest token of each block
-extern "C" __global__ void __launch_bounds__(THREADS) score(const float *x, const bf16 *gain, const bf16 *table, float *logits,
-                                                        size *likeliest, unsigned width, unsigned vocabulary, unsigned from,
-                                                        float epsilon)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    score(const float *x, const bf16 *gain, const bf16 *table, float *logits, size *likeliest, unsigned words,
+          unsigned vocabulary, unsigned from, float epsilon)
 {
-    const unsigned words = width / 8;
-    auto at = [=](unsigned number) { return warp_of_grid() + number * warps_of_grid(); };
-    auto row = [=](unsigned number) { return (const uint4 *)table + size(at(number)) * words; };
-    auto stream = rows(row, share(vocabulary), words);
+    auto row = [=](unsigned number, unsigned) { return (const uint4 *)table + size(number) * words; };
+    auto all = rows<1>(row, vocabulary, words);
     prefetch_gain(gain, words);
     wait_for_grid();
     const float scale = take_norm(x, gain, words, epsilon);
     size best = likely(LOWEST, 0);
-    stream.times(shared, [&](unsigned number, float sum) {
-        sum *= scale;
+    all.times([&](unsigned number, const float *sum) {
+        const float logit = *sum * scale;
         if (threadIdx.x % WARP == 0)
-            logits[at(number)] = sum;
-        best = max(best, likely(sum, from + at(number)));
+            logits[number] = logit;
+        best = max(best, likely(logit, from + number));
     });
     best = greatest_of_block(best);
     if (threadIdx.x == 0)
         likeliest[blockIdx.x] = best;
 }
 
-// Attention: a block for each query, several of which share keys and values. A few lanes have eight numbers of a head
-// each, and go through every so many places, `PLACES` at a time.
-extern "C" __global__ void __launch_bounds__(256) attend(const float *queries, const bf16 *keys, const bf16 *values,
-                                                         const unsigned *state, bf16 *mixed, unsigned head, unsigned sharing,
-                                                         unsigned kept, unsigned context)
+// Attention: a block for each query; those of a row of blocks share keys and values. A row of threads has eight numbers
+// of a head each, and goes through every so many places, `PLACES` at a time.
+extern "C" __global__ void __launch_bounds__(256)
+    attend(const float *queries, const bf16 *keys, const bf16 *values, const unsigned *state, bf16 *mixed,
+           unsigned context)
 {
     const unsigned PLACES = 4, WARPS = 8;
     __shared__ float most_of[WARPS], total_of[WARPS], part_of[WARPS][HEAD];
-    const unsigned lanes = head / 8, parts = blockDim.x / lanes, part = threadIdx.x / lanes, eight = threadIdx.x % lanes * 8;
-    const unsigned column = blockIdx.x / sharing * head + eight;
+    const unsigned lanes = blockDim.x, head = 8 * lanes, eight = 8 * threadIdx.x;
+    const unsigned parts = blockDim.y, part = threadIdx.y, thread = part * lanes + threadIdx.x;
+    const size kept = size(gridDim.y) * head, column = size(blockIdx.y) * head + eight;
+    const size query_of = (size(blockIdx.y) * gridDim.x + blockIdx.x) * head;
     for (unsigned i = 0; i < 2 * PLACES; i++) {
-        const size at = size(min(i * parts + part, context - 1)) * kept + column;
+        const size at = min(i * parts + part, context - 1) * kept + column;
         prefetch(keys + at);
         prefetch(values + at);
     }
     wait_for_grid();
     launch_dependents(); // not before: the next kernel's weights would be in the way of what is read here
     const unsigned count = min(state[1], context - 1) + 1;
-    const float4 *const own = (const float4 *)(queries + blockIdx.x * head + eight);
+    const float4 *const own = (const float4 *)(queries + query_of + eight);
     const float query[8] = {own[0].x, own[0].y, own[0].z, own[0].w, own[1].x, own[1].y, own[1].z, own[1].w};
     float sums[8] = {}, most = LOWEST, total = 0;
     unsigned first = 0;
@@ -354,7 +359,7 @@ extern "C" __global__ void __launch_bounds__(256) attend(const float *queries, c
 #pragma unroll
         for (unsigned i = 0; i < PLACES; i++) {
             // Any place of the context may be read before `count` is here.
-            const size at = size(min(first + i * parts + part, context - 1)) * kept + column;
+            const size at = min(first + i * parts + part, context - 1) * kept + column;
             key[i] = *(const uint4 *)(keys + at);
             value[i] = *(const uint4 *)(values + at);
         }
@@ -398,15 +403,15 @@ extern "C" __global__ void __launch_bounds__(256) attend(const float *queries, c
         for (unsigned i = 0; i < 8; i++)
             sums[i] += __shfl_xor_sync(~0u, sums[i], other);
     }
-    const unsigned warp = threadIdx.x / WARP;
-    if (threadIdx.x % WARP < lanes) {
+    const unsigned warp = min(thread / WARP, WARPS - 1);
+    if (thread % WARP < lanes) {
         most_of[warp] = largest;
         total_of[warp] = total;
         for (unsigned i = 0; i < 8; i++)
             part_of[warp][eight + i] = sums[i];
     }
     __syncthreads();
-    if (threadIdx.x >= head)
+    if (thread >= head)
         return;
     for (unsigned other = 0; other < WARPS; other++)
         largest = fmaxf(largest, most_of[other]);
@@ -415,16 +420,16 @@ extern "C" __global__ void __launch_bounds__(256) attend(const float *queries, c
     for (unsigned other = 0; other < WARPS; other++) {
         const float factor = __expf(most_of[other] - largest);
         total += total_of[other] * factor;
-        sum += part_of[other][threadIdx.x] * factor;
+        sum += part_of[other][thread] * factor;
     }
-    mixed[blockIdx.x * head + threadIdx.x] = rounded(sum / total);
+    mixed[query_of + thread] = rounded(sum / total);
 }
 
 // Goes on to the next place. Its token is the likeliest one, unless it is given. By a block of 256
-extern "C" __global__ void __launch_bounds__(256) choose(const size *likeliest, const bf16 *table, const float *angles,
-                                                         unsigned *text, volatile unsigned *stream, unsigned *state,
-                                                         float *x, float *turn, unsigned count, unsigned width,
-                                                         unsigned vocabulary, unsigned head, unsigned context)
+extern "C" __global__ void __launch_bounds__(256)
+    choose(const size *likeliest, const bf16 *table, const float *angles, unsigned *text, volatile unsigned *stream,
+           unsigned *state, float *x, float *turn, unsigned count, unsigned width, unsigned vocabulary, unsigned head,
+           unsigned context)
 {
     __shared__ unsigned chosen;
     launch_dependents();
@@ -442,12 +447,11 @@ extern "C" __global__ void __launch_bounds__(256) choose(const size *likeliest, 
         else
             for (unsigned i = 0; i < STOPS; i++)
                 goes_on = goes_on && token != state[4 + i];
-        chosen = min(token, vocabulary - 1);
-        text[next] = chosen;
-        stream[next] = chosen + 1;
+        chosen = token = min(token, vocabulary - 1);
+        text[next] = token, stream[next] = token + 1;
         state[1] = next;
         state[0] = goes_on;
     }
     __syncthreads();
-    embed(table, chosen, angles, min(state[1], context - 1), x, turn, width, head);
+    embed(table, min(chosen, vocabulary - 1), angles, min(state[1], context - 1), x, turn, width, head);
 }

@@ -5,12 +5,10 @@ use crate::engine::Config;
 use graph_runtime::{Communicator, Mapped, cuda_graph, cuda_kernels};
 use half::bf16;
 
-/// The bytes of shared memory of each thread, for weights on their way: as `STEPS` and `AHEAD` of `llama.cu` say. A
-/// thread of `project` has more of it.
+/// The bytes of shared memory of each thread, for weights on their way: as `PIECE` and `AHEAD` of `llama.cu` say.
 pub(super) const RING: usize = 2 * 6 * 16;
-const LONG_RING: usize = 2 * 8 * 16;
 
-#[cuda_kernels("kernels/llama.ptx")]
+#[cuda_kernels("kernels/llama.ptx", prove)]
 unsafe extern "C" {
     /// `x` becomes the row of the token at the place, and `turn` that of the angles; by one block
     #[requires(grid == 1 && block == block.x && block.x <= 512 && 1 <= context && context <= text.len())]
@@ -32,11 +30,11 @@ unsafe extern "C" {
     /// Queries, keys and values of the normed `x`, `asked` and `kept` numbers of them: keys and values go to the row of
     /// the place
     #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && block.x <= 512)]
-    #[requires(width.is_multiple_of(8) && shared >= 2 * width + LONG_RING * block.x && width <= x.len())]
-    #[requires(width <= gain.len() && asked * width <= q.len() && kept * width <= k.len() && kept * width <= v.len())]
-    #[requires(1 <= half && half <= 64 && 2 * half <= turn.len() && asked.is_multiple_of(2 * half))]
-    #[requires(kept.is_multiple_of(2 * half) && asked <= queries.len() && 1 <= context)]
-    #[requires(context * kept <= keys.len() && context * kept <= values.len())]
+    #[requires(shared >= 16 * words + 192 * block.x && 8 * words <= x.len() && 8 * words <= gain.len())]
+    #[requires(1 <= asked && asked * 8 * words <= q.len() && asked <= queries.len() && 1 <= kept)]
+    #[requires(kept * 8 * words <= k.len() && kept * 8 * words <= v.len())]
+    #[requires(1 <= half && half <= 64 && 2 * half <= turn.len())]
+    #[requires(1 <= context && context * kept <= keys.len() && context * kept <= values.len())]
     safe fn project(
         x: &[f32],
         gain: &[bf16],
@@ -48,7 +46,7 @@ unsafe extern "C" {
         queries: &mut [f32],
         keys: &mut [bf16],
         values: &mut [bf16],
-        width: u32,
+        words: u32,
         asked: u32,
         kept: u32,
         half: u32,
@@ -56,62 +54,50 @@ unsafe extern "C" {
         epsilon: f32,
     );
 
-    /// The values of all places so far, mixed for each query; a block for each
-    #[requires(grid == grid.x && block.x == 256 && block == 256)]
-    #[requires(8 <= head && head <= 128 && head.is_power_of_two() && 1 <= sharing)]
-    #[requires(grid.x * head <= queries.len() && grid.x * head <= mixed.len() && grid.x * head <= sharing * kept)]
-    #[requires(kept.is_multiple_of(8) && 1 <= context && context * kept <= keys.len() && context * kept <= values.len())]
-    safe fn attend(
-        queries: &[f32],
-        keys: &[bf16],
-        values: &[bf16],
-        state: &[u32; 8],
-        mixed: &mut [bf16],
-        head: u32,
-        sharing: u32,
-        kept: u32,
-        context: u32,
-    );
+    /// The values of all places so far, mixed for each query by a block; those of a row of blocks share keys and values
+    #[requires(grid.z == 1 && block.x <= 16 && block.x * block.y == 256 && block.z == 1 && 1 <= context)]
+    #[requires(grid.x * grid.y * 8 * block.x <= queries.len() && grid.x * grid.y * 8 * block.x <= mixed.len())]
+    #[requires(context * grid.y * 8 * block.x <= keys.len() && context * grid.y * 8 * block.x <= values.len())]
+    safe fn attend(queries: &[f32], keys: &[bf16], values: &[bf16], state: &[u32; 8], mixed: &mut [bf16], context: u32);
 
     /// `x += w y`
     #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && block.x <= 512)]
-    #[requires(columns.is_multiple_of(8) && shared >= 2 * columns + RING * block.x && columns <= y.len())]
-    #[requires(rows * columns <= w.len() && rows <= x.len())]
-    safe fn add_product(w: &[bf16], y: &[bf16], x: &mut [f32], rows: u32, columns: u32);
+    #[requires(shared >= 16 * words + 192 * block.x && 8 * words <= y.len())]
+    #[requires(rows * 8 * words <= w.len() && rows <= x.len())]
+    safe fn add_product(w: &[bf16], y: &[bf16], x: &mut [f32], rows: u32, words: u32);
 
     /// `x += w y` on rank 0, and `x = w y` on the others
     #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && block.x <= 512)]
-    #[requires(columns.is_multiple_of(8) && shared >= 2 * columns + RING * block.x && columns <= y.len())]
-    #[requires(rows * columns <= w.len() && rows <= x.len())]
-    safe fn add_share(w: &[bf16], y: &[bf16], x: &mut [f32], rows: u32, columns: u32, rank: u32);
+    #[requires(shared >= 16 * words + 192 * block.x && 8 * words <= y.len())]
+    #[requires(rows * 8 * words <= w.len() && rows <= x.len())]
+    safe fn add_share(w: &[bf16], y: &[bf16], x: &mut [f32], rows: u32, words: u32, rank: u32);
 
     /// `hidden = silu(gate n) * (up n)`, with `n` the normed `x`
     #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && block.x <= 512)]
-    #[requires(width.is_multiple_of(8) && shared >= 2 * width + RING * block.x && width <= x.len())]
-    #[requires(width <= gain.len() && rows * width <= gate.len() && rows * width <= up.len() && rows <= hidden.len())]
+    #[requires(shared >= 16 * words + 192 * block.x && 8 * words <= x.len() && 8 * words <= gain.len())]
+    #[requires(rows * 8 * words <= gate.len() && rows * 8 * words <= up.len() && rows <= hidden.len())]
     safe fn widen(
         x: &[f32],
         gain: &[bf16],
         gate: &[bf16],
         up: &[bf16],
         hidden: &mut [bf16],
-        width: u32,
+        words: u32,
         rows: u32,
         epsilon: f32,
     );
 
     /// The logits of the normed `x` for the tokens from `from` on, and the likeliest token of each block
     #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && block.x <= 512)]
-    #[requires(width.is_multiple_of(8) && shared >= 2 * width + RING * block.x && width <= x.len())]
-    #[requires(width <= gain.len() && vocabulary * width <= table.len() && vocabulary <= logits.len())]
-    #[requires(grid.x <= likeliest.len())]
+    #[requires(shared >= 16 * words + 192 * block.x && 8 * words <= x.len() && 8 * words <= gain.len())]
+    #[requires(vocabulary * 8 * words <= table.len() && vocabulary <= logits.len() && grid.x <= likeliest.len())]
     safe fn score(
         x: &[f32],
         gain: &[bf16],
         table: &[bf16],
         logits: &mut [f32],
         likeliest: &mut [u64],
-        width: u32,
+        words: u32,
         vocabulary: u32,
         from: u32,
         epsilon: f32,
@@ -171,7 +157,6 @@ cuda_graph! {
         let half:   usize = config.head() / 2;
         let narrow: usize = 2 * width + RING * threads;
         let wide:   usize = 2 * hidden + RING * threads;
-        let sharing: usize = config.heads / config.groups;
 
         device keys:    [[bf16; config.context * kept]; count];
         device values:  [[bf16; config.context * kept]; count];
@@ -194,25 +179,26 @@ cuda_graph! {
         ) after start;
         while write = state[0] {
             each i in 0..count {
-                kernel qkv = project<<<blocks, threads * 3 / 4, narrow>>>(
+                kernel qkv = project<<<blocks, threads, narrow>>>(
                     &x, &layers[i].norm1, &layers[i].q, &layers[i].k, &layers[i].v, &turn, &state,
-                    &mut queries, &mut keys[i], &mut values[i], width, asked, kept, half, config.context, config.epsilon
+                    &mut queries, &mut keys[i], &mut values[i],
+                    width / 8, asked, kept, half, config.context, config.epsilon
                 ) after programmatic(down(i - 1));
-                kernel mix = attend<<<config.heads, 256>>>(
-                    &queries, &keys[i], &values[i], &state, &mut mixed, 2 * half, sharing, kept, config.context
+                kernel mix = attend<<<(config.heads / config.groups, config.groups), (half / 4, 1024 / half)>>>(
+                    &queries, &keys[i], &values[i], &state, &mut mixed, config.context
                 ) after programmatic(qkv);
                 kernel out = add_product<<<blocks, threads, narrow>>>(
-                    &layers[i].o, &mixed, &mut x, width, asked
+                    &layers[i].o, &mixed, &mut x, width, asked / 8
                 ) after programmatic(mix);
                 kernel up = widen<<<blocks, threads, narrow>>>(
-                    &x, &layers[i].norm2, &layers[i].gate, &layers[i].up, &mut inner, width, hidden, config.epsilon
+                    &x, &layers[i].norm2, &layers[i].gate, &layers[i].up, &mut inner, width / 8, hidden, config.epsilon
                 ) after programmatic(out);
                 kernel down = add_product<<<blocks, threads, wide>>>(
-                    &layers[i].down, &inner, &mut x, width, hidden
+                    &layers[i].down, &inner, &mut x, width, hidden / 8
                 ) after programmatic(up);
             }
             kernel last = score<<<blocks, threads, narrow>>>(
-                &x, &norm, &head, &mut logits, &mut likeliest, width, config.vocabulary, 0, config.epsilon
+                &x, &norm, &head, &mut logits, &mut likeliest, width / 8, config.vocabulary, 0, config.epsilon
             ) after programmatic(down);
             kernel next = choose<<<1, 256>>>(
                 &likeliest, &tokens, &angles, &mut text, &stream, &mut state, &mut x, &mut turn,
@@ -244,8 +230,7 @@ cuda_graph! {
         let half:   usize = config.head() / 2;
         let narrow: usize = 2 * width + RING * threads;
         let wide:   usize = 2 * hidden + RING * threads;
-        let sharing: usize = config.heads / config.groups;
-        let heads:  usize = config.heads / ranks;
+        let groups: usize = config.groups / ranks;
         let rank:   usize = world.rank();
         let from:   usize = rank * scored;
 
@@ -272,27 +257,28 @@ cuda_graph! {
         ) after start;
         while write = state[0] {
             each i in 0..count {
-                kernel qkv = project<<<blocks, threads * 3 / 4, narrow>>>(
+                kernel qkv = project<<<blocks, threads, narrow>>>(
                     &x, &layers[i].norm1, &layers[i].q, &layers[i].k, &layers[i].v, &turn, &state,
-                    &mut queries, &mut keys[i], &mut values[i], width, asked, kept, half, config.context, config.epsilon
+                    &mut queries, &mut keys[i], &mut values[i],
+                    width / 8, asked, kept, half, config.context, config.epsilon
                 ) after programmatic(sum_down(i - 1));
-                kernel mix = attend<<<heads, 256>>>(
-                    &queries, &keys[i], &values[i], &state, &mut mixed, 2 * half, sharing, kept, config.context
+                kernel mix = attend<<<(config.heads / config.groups, groups), (half / 4, 1024 / half)>>>(
+                    &queries, &keys[i], &values[i], &state, &mut mixed, config.context
                 ) after programmatic(qkv);
                 kernel out = add_share<<<blocks, threads, narrow>>>(
-                    &layers[i].o, &mixed, &mut x, width, asked, rank
+                    &layers[i].o, &mixed, &mut x, width, asked / 8, rank
                 ) after programmatic(mix);
                 all_reduce sum_out = x over world after programmatic(out);
                 kernel up = widen<<<blocks, threads, narrow>>>(
-                    &x, &layers[i].norm2, &layers[i].gate, &layers[i].up, &mut inner, width, hidden, config.epsilon
+                    &x, &layers[i].norm2, &layers[i].gate, &layers[i].up, &mut inner, width / 8, hidden, config.epsilon
                 ) after programmatic(sum_out);
                 kernel down = add_share<<<blocks, threads, wide>>>(
-                    &layers[i].down, &inner, &mut x, width, hidden, rank
+                    &layers[i].down, &inner, &mut x, width, hidden / 8, rank
                 ) after programmatic(up);
                 all_reduce sum_down = x over world after programmatic(down);
             }
             kernel last = score<<<blocks, threads, narrow>>>(
-                &x, &norm, &head, &mut logits, &mut own, width, scored, from, config.epsilon
+                &x, &norm, &head, &mut logits, &mut own, width / 8, scored, from, config.epsilon
             ) after programmatic(sum_down);
             all_gather all = own -> likeliest over world after programmatic(last);
             kernel next = choose<<<1, 256>>>(

@@ -208,16 +208,30 @@ fn integer(scalar: Scalar) -> proof::Kind {
     }
 }
 
-/// The size of a type in bytes, if its text tells it: of a scalar, or of an array of scalars. With `prove`, a type
-/// named `Philox` is taken for the runtime's; rustc checks its size.
+/// The size of a type in bytes, if its text tells it: of a scalar, or of an array of scalars. With `prove`, types named
+/// `bf16` and `f16` are taken for those of the crate `half`, and `Philox` for the runtime's; rustc checks their sizes.
 fn size(ty: &Type, prove: bool) -> Option<u64> {
     match bare(ty) {
         Type::Array(array) => size(&array.elem, prove)?.checked_mul(length(&array.len)?),
-        Type::Path(path) if prove && path.path.segments.last().is_some_and(|last| last.ident == "Philox") => Some(16),
         other => {
             let size = scalar(other).ok()?.size() as u64;
-            (size > 0).then_some(size)
+            if size > 0 {
+                Some(size)
+            } else {
+                known_size(other).filter(|_| prove)
+            }
         }
+    }
+}
+
+/// The size of a type that others define, by its name.
+fn known_size(ty: &Type) -> Option<u64> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    match last.ident.to_string().as_str() {
+        "bf16" | "f16" => Some(2),
+        "Philox" => Some(16),
+        _ => None,
     }
 }
 

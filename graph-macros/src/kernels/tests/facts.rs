@@ -1,6 +1,6 @@
 //! The expansions of right declarations.
 
-use super::{block, squeezed};
+use super::{Ptx, attributed, block, squeezed};
 
 fn has(declarations: &str, parts: &[&str]) {
     let text = squeezed(&block(declarations));
@@ -129,4 +129,24 @@ fn mistakes_leave_the_interface() {
             "contracts: &[]",
         ],
     );
+}
+
+/// A proof takes `bf16` and `f16` for the types of the crate `half`, and rustc holds the types to their size.
+#[test]
+fn proofs_ask_for_the_sizes_of_types_that_they_know_by_name() {
+    let ptx = Ptx::new(
+        ".version 8.4\n.target sm_70\n.address_size 64\n.visible .entry second(.param .u64 out)\n{\n.reg .b64 %rd<2>;\n\
+         .reg .b16 %rs<2>;\nld.param.u64 %rd1, [out];\nmov.u16 %rs1, 0;\nst.global.u16 [%rd1+2], %rs1;\nret;\n}\n",
+    );
+    let expanded = |ty: &str| {
+        let item = format!("unsafe extern \"C\" {{ #[requires(2 <= out.len())] safe fn second(out: &mut [{ty}]); }}");
+        squeezed(&attributed(&format!("{:?}, prove", ptx.0), &item))
+    };
+    for ty in ["half::bf16", "f16"] {
+        let expanded = expanded(ty);
+        assert!(expanded.contains("Proof::Proved"), "{expanded}");
+        let asserted = format!("size_of::<{ty}>()==2");
+        assert!(expanded.contains(&asserted), "{expanded}");
+    }
+    assert!(expanded("Half").contains("[unproved]"));
 }
