@@ -7,7 +7,7 @@
 #   bash .gpu/run.sh [--only tests|delays|debug|runtime|examples|sanitizer|bench|python] [--jobs N] [part of a name]
 #
 # --jobs: the number of programs that run at the same time (1). They are spread over all GPUs of the machine.
-# Benchmarks, scripts, and programs that measure the free memory of the card, always run alone.
+# Benchmarks, scripts, programs that measure times or the free memory of the card, and ranks, always run alone.
 # GPU_TIMEOUT: seconds that one program may take (480). GPU_LOGS: the folder for each program's whole output.
 set -uo pipefail
 export LC_ALL=C
@@ -159,6 +159,7 @@ set_command_line() { # kind file tool module
         python) command_line=(env "CUDA_GRAPH_LOAD=$binaries/bin/libcuda_graph_load.so" python3 "pytorch/$4.py" "$program") ;;
     esac
     [[ $2 != tests-* ]] || command_line+=(--include-ignored) # those that need a GPU
+    [[ $1.$2.$4 != @(tests|runtime).*-statements.- ]] || command_line+=(--skip profile::) # it has a run of its own
     [[ $4 == - || $1 == python ]] || command_line+=("$4::") # the tests of one module
 }
 
@@ -204,10 +205,10 @@ run() { # number kind name package file tool module
         >"$binaries/rows/$number"
 }
 
-# Whether a program runs alone, after all others: benchmarks, scripts, and programs that measure the free memory of the
-# card.
+# Whether a program runs alone, after all others: benchmarks, scripts, programs that measure times or the free memory of
+# the card, and ranks, whose kernels wait for each other and would use up the time of the others' processes.
 runs_alone() { # kind file module
-    [[ $1 == @(bench|python) || $2 == *-train_conv || $2.$3 == *-captures.@(-|pools) ]]
+    [[ $1 == @(bench|python) || $2 == *-@(train_conv|ranks) || $2.$3 == *-captures.@(-|pools) || $3 == profile ]]
 }
 
 # Other programs run as many at a time as `--jobs` says.

@@ -36,6 +36,8 @@ const TOOLS: [&str; 3] = ["memcheck", "initcheck", "racecheck"];
 /// The modules that do not run under racecheck: they would take minutes, and their kernels use no shared memory.
 /// racecheck checks nothing else.
 const UNRACED: [&str; 2] = ["random::graphs", "random::shared"];
+/// A program, and its module that compares times: the module has a run of its own, in which nothing else runs.
+const TIMED: (&str, &str) = ("statements", "profile");
 /// The test program that is built with a feature of its own, which other programs must not have.
 const FAULT_INJECTION: WithFeature = WithFeature {
     target: "fault_injection",
@@ -263,10 +265,13 @@ impl Program {
     /// The modules that have runs of their own under this kind; none if the program runs as a whole.
     ///
     /// A script stands for a module of its program. compute-sanitizer runs one module at a time: it fails at random,
-    /// and `gpu.sh` then repeats the run.
+    /// and `gpu.sh` then repeats the run. Of [`TIMED`], a module runs alone, and the rest as a whole.
     fn modules(&self, kind: Kind) -> Result<BTreeSet<String>> {
         if kind == Kind::Python {
             return Ok(self.script().map(str::to_owned).into_iter().collect());
+        }
+        if matches!(kind, Kind::Tests | Kind::Runtime) && self.target == TIMED.0 {
+            return Ok(BTreeSet::from(["-", TIMED.1].map(str::to_owned)));
         }
         if kind != Kind::Sanitizer || self.target_kind != "test" {
             return Ok(BTreeSet::new());
@@ -470,6 +475,20 @@ mod tests {
         let whole = BTreeSet::new();
         assert_eq!(random.manifest_lines(Kind::Sanitizer, "file", &whole), "");
         assert_eq!(random.manifest_lines(Kind::Tests, "file", &whole).lines().count(), 1);
+    }
+
+    #[test]
+    fn a_module_that_compares_times_has_a_run_of_its_own() {
+        let mut statements = program(&artifact("test", true)).expect("an executable");
+        statements.target = TIMED.0.to_owned();
+        let modules = statements.modules(Kind::Tests).expect("it asks no program");
+        let lines = statements.manifest_lines(Kind::Tests, "file", &modules);
+        assert_eq!(
+            lines,
+            "tests\texamples::statements\texamples\tfile\t-\t-\n\
+             tests\texamples::statements::profile\texamples\tfile\t-\tprofile\n"
+        );
+        assert!(statements.modules(Kind::Delays).expect("nor this").is_empty());
     }
 
     #[test]
