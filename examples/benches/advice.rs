@@ -1,8 +1,8 @@
 //! The worth of `graph.advice()`: each graph as it was written, a profile of it, the advice, and the graph after that
 //! was followed, with nothing else changed. Both compute the same. Rounds of both are in turns.
 //!
-//! * `server`: the graph for one request. Its upload becomes a kernel, and its layers have more blocks.
-//! * `train_digits`: a step of training. Its uploads become kernels.
+//! * `server`: the graph for one request, with copy nodes. Its upload becomes a kernel, its layers have more blocks.
+//! * `train_digits`: a step of training, with copy nodes. Its uploads become kernels, as they are by default.
 //! * `sensors`: a graph as somebody writes who comes from streams: eight sensors have nothing to do with each other,
 //!   and all their work is in one line. Edges that no data needs are left out.
 
@@ -152,10 +152,10 @@ fn server(device: &Device) -> Result<(), BoxError> {
     let mut random = random(1);
     let first = Layer::new(device, &mut random, 0.1)?;
     let second = Layer::new(device, &mut random, 0.1)?;
-    let kernels = device.with_uploads(Uploads::Kernels);
-    let mut before = Infer::build(device, &first.w, &first.b, &second.w, &second.b)?;
-    let mut uploads = Infer::build(&kernels, &first.w, &first.b, &second.w, &second.b)?;
-    let mut after = InferAdvised::build(&kernels, &first.w, &first.b, &second.w, &second.b)?;
+    let copies = device.with_uploads(Uploads::Copies);
+    let mut before = Infer::build(&copies, &first.w, &first.b, &second.w, &second.b)?;
+    let mut uploads = Infer::build(device, &first.w, &first.b, &second.w, &second.b)?;
+    let mut after = InferAdvised::build(device, &first.w, &first.b, &second.w, &second.b)?;
     let input = [(); ROWS].map(|()| [(); INPUTS].map(|()| random()));
     *before.input_mut()? = input;
     *uploads.input_mut()? = input;
@@ -176,8 +176,8 @@ fn train_digits(device: &Device) -> Result<(), BoxError> {
     let models = [Model::new(device, &mut random)?, Model::new(device, &mut random)?];
     models[1].write(&models[0].read()?.concat())?;
     let build = |device: &Device, model: &Model| Train::build(device, 7, &model.layer1, &model.layer2, &model.layer3);
-    let mut before = build(device, &models[0])?;
-    let mut after = build(&device.with_uploads(Uploads::Kernels), &models[1])?;
+    let mut before = build(&device.with_uploads(Uploads::Copies), &models[0])?;
+    let mut after = build(device, &models[1])?;
     for graph in [&mut before, &mut after] {
         let memory = graph.memory_mut()?;
         for (row, digit) in images.iter().take(B).enumerate() {

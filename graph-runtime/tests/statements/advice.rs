@@ -174,7 +174,8 @@ cuda_graph! {
 #[test]
 fn small_copies_and_small_bodies() -> Result<()> {
     let device = device();
-    let mut graph = cuda_graph! { &device.with_bodies(Bodies::Nodes) =>
+    let nodes = device.with_bodies(Bodies::Nodes);
+    let mut graph = cuda_graph! { &nodes.with_uploads(Uploads::Copies) =>
         host   input: [u32; 1];
         device flag: [u32; 1];
         device data: [u32; 64];
@@ -186,7 +187,7 @@ fn small_copies_and_small_bodies() -> Result<()> {
     let (hint, saves) = given(&graph, Topic::SmallCopies);
     assert!(
         hint.help
-            .starts_with("build on `device.with_uploads(Uploads::Kernels)`"),
+            .starts_with("leave out `with_uploads(Uploads::Copies)`"),
         "{}",
         hint.help
     );
@@ -200,8 +201,7 @@ fn small_copies_and_small_bodies() -> Result<()> {
         (vec!["chosen".to_owned()], 631.0)
     );
     assert!(graph.advice()[0].saves > graph.advice()[1].saves);
-    let kernels = device.with_bodies(Bodies::Nodes).with_uploads(Uploads::Kernels);
-    let mended = cuda_graph! { &kernels =>
+    let mended = cuda_graph! { &nodes =>
         host   input: [u32; 1];
         device flag: [u32; 1];
         device data: [u32; 64];
@@ -211,7 +211,7 @@ fn small_copies_and_small_bodies() -> Result<()> {
     assert_eq!(about(&mended, Topic::SmallCopies), None);
     // Copies from memory of others stay copy nodes.
     let lent = device.alloc_host::<[u32; 1]>()?.share();
-    let (hint, _) = given(&Lent::build(&kernels, &lent)?, Topic::SmallCopies);
+    let (hint, _) = given(&Lent::build(&nodes, &lent)?, Topic::SmallCopies);
     assert!(hint.help.contains("declare the memory as `mapped`"), "{}", hint.help);
 
     // A profile on a GPU replaces the estimates, and one on the emulator does not.

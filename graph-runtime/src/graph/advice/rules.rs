@@ -280,8 +280,8 @@ fn small_copies(view: &View<'_>) -> Option<Hint> {
     );
     let by_kernels = nodes.iter().all(|&node| view.may_be_kernel(node));
     let help = if by_kernels {
-        "build on `device.with_uploads(Uploads::Kernels)`, which makes kernels of such copies; or pass numbers that change \
-         between launches as `param`s of kernels"
+        "leave out `with_uploads(Uploads::Copies)`: such copies are kernels then; or pass numbers that change between launches \
+         as `param`s of kernels"
     } else {
         "pass numbers that change between launches as `param`s of kernels, or declare the memory as `mapped` and let a \
          kernel copy it, which loads each element by `volatile`: `to[i] = *(volatile float *)&from[i]`"

@@ -114,7 +114,7 @@ impl<'a> View<'a> {
     pub(super) fn is_upload_by_kernel(&self, node: usize) -> bool {
         let name = &self.data.draft.nodes[node].name;
         let form = self.uploads.iter().find(|form| form.node == **name);
-        let asked = || self.data.device.uploads == Uploads::Kernels && self.may_be_kernel(node);
+        let asked = || self.data.device.uploads != Uploads::Copies && self.may_be_kernel(node);
         form.map_or_else(asked, |form| form.kernel)
     }
 
