@@ -45,8 +45,8 @@ fn copies_from_the_host_do_the_same_in_both_forms() -> Result<()> {
         let mut graph = Copied::build(&device)?;
         for node in ["all", "part", "inner", "some", "first", "again"] {
             let form = match asked {
-                Uploads::Kernels => "kernel",
-                _ => "copy node",
+                Uploads::Copies => "copy node",
+                _ => "kernel",
             };
             if let Some(told) = told(&graph, node) {
                 told.begins(&format!("`{node}` is a {form}: "));
@@ -126,10 +126,12 @@ fn copies_that_cannot_be_kernels_say_why() -> Result<()> {
         if let Some(told) = told(&graph, "whole") {
             assert_eq!(told, "`whole` is a copy node: it copies 1049600 bytes");
         }
-        if let Some(told) = told(&graph, "up")
-            && asked == Uploads::Kernels
-        {
-            assert_eq!(told, "`up` is a kernel: the device asks for it");
+        if let Some(told) = told(&graph, "up") {
+            match asked {
+                Uploads::Copies => assert_eq!(told, "`up` is a copy node: the device asks for it"),
+                Uploads::Kernels => assert_eq!(told, "`up` is a kernel: the device asks for it"),
+                _ => told.begins("`up` is a kernel: it copies "),
+            }
         }
     }
     Ok(())

@@ -186,8 +186,7 @@ fn small_copies_and_small_bodies() -> Result<()> {
     }?;
     let (hint, saves) = given(&graph, Topic::SmallCopies);
     assert!(
-        hint.help
-            .starts_with("leave out `with_uploads(Uploads::Copies)`"),
+        hint.help.starts_with("leave out `with_uploads(Uploads::Copies)`"),
         "{}",
         hint.help
     );
