@@ -175,7 +175,7 @@ unsafe fn kernel(graph: CUgraph, launch: &ReadLaunch) -> Result<Result<CUgraphNo
     let [list, extra] = match launch.lists {
         _ if launch.arguments.is_some() => [list.as_mut_ptr(), ptr::null_mut()],
         [0, 0] => return Ok(Err("the driver does not tell its arguments")),
-        lists => lists.map(|list| ptr::with_exposed_provenance_mut(list)),
+        lists => lists.map(ptr::with_exposed_provenance_mut),
     };
     let [function, kernel, context] = launch.handles;
     let params = KernelNodeParams {
