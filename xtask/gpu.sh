@@ -6,7 +6,8 @@
 #
 #   bash .gpu/run.sh [--only tests|delays|debug|runtime|examples|sanitizer|bench|python] [--jobs N] [part of a name]
 #
-# --jobs: the number of programs that run at the same time (1). They are spread over all GPUs of the machine.
+# --jobs: the number of programs that run at the same time (1). They are spread over all GPUs of the machine; ranks have
+# all of them.
 # Benchmarks, scripts, programs that measure times or the free memory of the card, and ranks, always run alone.
 # GPU_TIMEOUT: seconds that one program may take (480). GPU_LOGS: the folder for each program's whole output.
 set -uo pipefail
@@ -184,7 +185,7 @@ run() { # number kind name package file tool module
             # As Cargo does: in the package's folder, whose data files were copied too.
             cd "$here/data/$package" || exit 1
             export CARGO_MANIFEST_DIR=$PWD
-            export CUDA_VISIBLE_DEVICES=$((number % gpus))
+            [[ $file == *-ranks ]] || export CUDA_VISIBLE_DEVICES=$((number % gpus))
             export LD_LIBRARY_PATH=$(cudart "$kind"):$LD_LIBRARY_PATH
             exec timeout --kill-after=10 "$limit" "${command_line[@]}" </dev/null
         ) >"$log" 2>&1

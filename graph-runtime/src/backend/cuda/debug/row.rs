@@ -115,7 +115,9 @@ impl Steps<'_> {
                 let graphs = self.row_graphs(&row, run.draft, program);
                 let graphs = graphs.map_err(|failure| failure.error(run.draft))?;
                 if let Err(error) = self.upload_row(&graphs) {
-                    std::mem::forget(graphs); // the device may use them (fact 2)
+                    if self.state.over {
+                        std::mem::forget(graphs); // the device may use them (fact 2)
+                    }
                     return Err(error).at(|| Site::graph(&run.draft.name));
                 }
                 stamps.pieces.insert(*first, graphs);
@@ -141,12 +143,13 @@ impl Steps<'_> {
     }
 
     /// Uploads the graphs of a row, and waits for that: only their first launch is measured. The context is current.
-    fn upload_row(&self, graphs: &RowGraphs) -> Result<(), CudaError> {
-        for piece in graphs.lead_in.iter().chain([&graphs.row]) {
+    fn upload_row(&mut self, graphs: &RowGraphs) -> Result<(), CudaError> {
+        let mut pieces = graphs.lead_in.iter().chain([&graphs.row]);
+        let uploaded = pieces.try_for_each(|piece| {
             // SAFETY: the piece was instantiated in this context; the stream lives.
-            unsafe { self.parts.cuda.api().upload(piece.exec, self.parts.stream) }?;
-        }
-        self.drain()
+            unsafe { self.parts.cuda.api().upload(piece.exec, self.parts.stream) }
+        });
+        self.finish(uploaded)
     }
 
     /// Launches graphs, one after the other, and waits for them. The context is current.
@@ -156,9 +159,14 @@ impl Steps<'_> {
             // stream lives.
             unsafe { self.parts.cuda.api().launch(exec, self.parts.stream) }
         });
-        let ran = launched.and_then(|()| self.drain());
-        self.state.over = ran.is_err() && self.drain().is_err();
-        ran
+        self.finish(launched)
+    }
+
+    /// Waits for what was queued. If that failed, notes whether the device may still be at it.
+    fn finish(&mut self, queued: Result<(), CudaError>) -> Result<(), CudaError> {
+        let ended = queued.and_then(|()| self.drain());
+        self.state.over = ended.is_err() && self.drain().is_err();
+        ended
     }
 
     /// Makes the graphs of a row. The context is current.
