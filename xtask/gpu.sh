@@ -8,7 +8,7 @@
 #
 # --jobs: the number of programs that run at the same time (1). They are spread over all GPUs of the machine; ranks have
 # all of them.
-# Benchmarks, scripts, programs that measure times or the free memory of the card, and ranks, always run alone.
+# Benchmarks, scripts, programs that measure times or the free memory of the card, ranks, and faults always run alone.
 # GPU_TIMEOUT: seconds that one program may take (480). GPU_LOGS: the folder for each program's whole output.
 set -uo pipefail
 export LC_ALL=C
@@ -80,7 +80,7 @@ cudart() { # kind
 # Delays, debug mode and the runtime: processes that are ranks, which begin slowly, and whose kernels are those of ranks
 # that are threads.
 left_out() { # tool
-    local names=(a_capture_on_another_thread_is_not_disturbed the_slow_node_among_a_hundred_is_found)
+    local names=(a_capture_on_another_thread the_slow_node_among_a_hundred_is_found)
     case $1 in
         delays) names=(the_slow_node_among_a_hundred_is_found processes::) ;;
         debug) names=(sticky_errors_come_back raw_handles captured_work_becomes_a_plan adopted:: processes::) ;;
@@ -207,9 +207,10 @@ run() { # number kind name package file tool module
 }
 
 # Whether a program runs alone, after all others: benchmarks, scripts, programs that measure times or the free memory of
-# the card, and ranks, whose kernels wait for each other and would use up the time of the others' processes.
+# the card, ranks, whose kernels wait for each other and would use up the time of the others' processes, and faults, whose
+# processes must end in time.
 runs_alone() { # kind file module
-    [[ $1 == @(bench|python) || $2 == *-@(train_conv|ranks) || $2.$3 == *-captures.@(-|pools) || $3 == profile ]]
+    [[ $1 == @(bench|python) || $2 == *-@(train_conv|ranks|faults) || $2.$3 == *-captures.@(-|pools) || $3 == profile ]]
 }
 
 # Other programs run as many at a time as `--jobs` says.

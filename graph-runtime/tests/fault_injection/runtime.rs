@@ -120,7 +120,8 @@ fn the_sample_makes_the_calls_of_the_program_in_cpp() -> Result<()> {
     with_default(
         Listener(move |event: &Event<'_>| event.record(&mut noted.clone())),
         || {
-            let mut graph = ForwardBackward::<1024>::build(&device.with_runtime_api())?;
+            let device = device.with_runtime_api().with_uploads(Uploads::Copies);
+            let mut graph = ForwardBackward::<1024>::build(&device)?;
             graph.input_mut()?.fill(21.0);
             graph.launch()?;
             assert_eq!(graph.output()?[..4].to_vec(), vec![21.0; 4]);
