@@ -207,8 +207,8 @@ run() { # number kind name package file tool module
 }
 
 # Whether a program runs alone, after all others: benchmarks, scripts, programs that measure times or the free memory of
-# the card, ranks, whose kernels wait for each other and would use up the time of the others' processes, and faults, whose
-# processes must end in time.
+# the card, ranks, whose kernels wait for each other and would use up the time of the others' processes, and faults,
+# whose processes must end in time.
 runs_alone() { # kind file module
     [[ $1 == @(bench|python) || $2 == *-@(train_conv|ranks|faults) || $2.$3 == *-captures.@(-|pools) || $3 == profile ]]
 }
