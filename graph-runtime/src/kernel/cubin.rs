@@ -170,8 +170,9 @@ fn check_elf(bytes: &[u8]) -> std::result::Result<(), String> {
         (0..count).all(|index| {
             let entry = || {
                 let at = start.checked_add(index * size)?;
-                let end = number(at + offset, 8)?.checked_add(number(at + len, 8)?)?;
-                Some((number(at + kind, 4)?, end))
+                let field = |place: u64, len| number(at.checked_add(place)?, len);
+                let end = field(offset, 8)?.checked_add(field(len, 8)?)?;
+                Some((field(kind, 4)?, end))
             };
             size > len
                 && entry().is_some_and(|(kind, end)| end <= bytes.len() as u64 || (place == 40 && kind == NO_BITS))
@@ -250,6 +251,9 @@ mod tests {
             }
             assert!(check_elf(&other).is_err(), "{at}");
         }
+        let mut far = CUBIN.to_vec();
+        far[40..48].fill(0xff);
+        assert!(check_elf(&far).is_err(), "a table at the end of all addresses");
         for text in [&b""[..], b".version 8.0", b"\x7fELF", &[0x7f; 64]] {
             let message = Cubin::from_bytes("k", text).unwrap_err().to_string();
             assert_eq!(message, "cannot load `k`: it is no cubin: no ELF file of 64 bits");

@@ -107,7 +107,7 @@ impl File {
                         found.extend(members);
                         (place, gap) = (next, 0);
                     }
-                    None => (place, gap) = (place + STEP, gap + STEP),
+                    None => (place, gap) = (place.saturating_add(STEP), gap + STEP),
                 }
             }
         }
@@ -229,18 +229,18 @@ mod tests {
         assert_eq!(texts(&[FILES[0], &[0; 8], FILES[2]].concat()).len(), 2);
     }
 
-    #[test]
-    fn libraries_have_a_section_of_fat_binaries() {
-        // The header of the file, the names of sections, the fat binary, and the table: one section for each of these.
+    /// A library with a fat binary: the header of the file, the names of sections, the fat binary, and the table, with
+    /// one section for it and one for the names.
+    fn library(binary: &[u8]) -> Vec<u8> {
         let names = b"\0.nv_fatbin\0.names\0\0\0\0\0\0";
         let [first, second] = [64, 64 + names.len() as u64];
-        let table = second + FILES[1].len() as u64;
+        let table = second + binary.len() as u64;
         let mut file = vec![0; 64];
         file[..6].copy_from_slice(b"\x7fELF\x02\x01");
         file[40..48].copy_from_slice(&table.to_le_bytes());
         (file[58], file[60], file[62]) = (64, 2, 1);
         file.extend_from_slice(names);
-        file.extend_from_slice(FILES[1]);
+        file.extend_from_slice(binary);
         for (name, start, bytes) in [(1_u32, second, table - second), (12, first, second - first)] {
             let mut section = [0; 64];
             section[..4].copy_from_slice(&name.to_le_bytes());
@@ -248,7 +248,12 @@ mod tests {
             section[32..40].copy_from_slice(&bytes.to_le_bytes());
             file.extend_from_slice(&section);
         }
-        assert_eq!(texts(&file), texts(FILES[1]));
+        file
+    }
+
+    #[test]
+    fn libraries_have_a_section_of_fat_binaries() {
+        assert_eq!(texts(&library(FILES[1])), texts(FILES[1]));
         assert!(
             !cfg!(target_os = "linux") || loaded().len() > 1,
             "this program and the C library"
@@ -283,5 +288,11 @@ mod tests {
             }
         }
         assert_eq!(texts(b"int main() {}"), []);
+        // A section at the end of all addresses.
+        let mut far = library(FILES[1]);
+        let table = far.len() - 128;
+        far[table + 24..table + 40].fill(0xFF);
+        far[table + 24] = 0xF9;
+        assert_eq!(texts(&far), []);
     }
 }
