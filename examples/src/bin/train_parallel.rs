@@ -162,7 +162,7 @@ impl Buckets {
 
 /// The weights and losses of a rank.
 struct Learnt {
-    /// Those of the last steps, if it has begun with a checkpoint of another rank.
+    /// The losses of the last steps alone, if it has begun with a checkpoint of another rank.
     losses: Vec<f32>,
     weights: Vec<f32>,
 }

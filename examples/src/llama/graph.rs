@@ -241,7 +241,7 @@ cuda_graph! {
         device queries: [f32; asked];
         device mixed:   [bf16; asked];
         device inner:   [bf16; hidden];
-        /// Those of this rank's tokens.
+        /// The logits of this rank's tokens.
         device logits:  [f32; scored];
         device own:     [u64; blocks];
         device likeliest: [[u64; blocks]; ranks];

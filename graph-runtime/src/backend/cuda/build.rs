@@ -378,6 +378,7 @@ impl CudaExecutable {
         let Entry {
             roots, tests, latch, ..
         } = entry;
+        let Blueprint { draft, program, .. } = *blueprint;
         let mut after: Vec<CUgraphNode> = Vec::new();
         let mut early: Vec<CUgraphNode> = Vec::new();
         for node in sequence {
@@ -420,8 +421,8 @@ impl CudaExecutable {
                 let delay = unsafe { delay::add(&self.cuda, graph, &after, &self.kernels, seed, node) };
                 after = vec![delay.map_err(|error| (node, error))?];
             }
-            let range = nvtx::range(|| format!("node {}", blueprint.draft.nodes[node].name));
-            self.nodes[node] = match &blueprint.program.ops[node] {
+            let range = nvtx::range(|| format!("node {}", draft.nodes[node].name));
+            self.nodes[node] = match &program.ops[node] {
                 Op::Structure(Structure::Conditional(conditional)) => {
                     // SAFETY: the graph lives, and `after` are nodes of it since `sequence` is in order.
                     unsafe { self.add_conditional(blueprint, graph, &after, (node, conditional), turn, tests) }?
@@ -431,33 +432,14 @@ impl CudaExecutable {
                     unsafe { self.add_child(blueprint, graph, &after, node, *body, turn) }?
                 }
                 Op::Work(work) => {
-                    let single = Single::Work(work);
+                    let work = (Single::Work(work), &guard);
                     // SAFETY: as above; the context is current.
-                    unsafe {
-                        self.add_one(
-                            blueprint.draft,
-                            blueprint.program,
-                            graph,
-                            &after,
-                            node,
-                            (single, &guard),
-                        )
-                    }?
+                    unsafe { self.add_one(draft, program, graph, &after, node, work) }?
                 }
                 Op::External(external) => {
-                    let single = Single::External(external);
-                    let guard = Guard::default();
+                    let work = (Single::External(external), &Guard::default());
                     // SAFETY: as above; the context is current.
-                    unsafe {
-                        self.add_one(
-                            blueprint.draft,
-                            blueprint.program,
-                            graph,
-                            &after,
-                            node,
-                            (single, &guard),
-                        )
-                    }?
+                    unsafe { self.add_one(draft, program, graph, &after, node, work) }?
                 }
             };
             drop(range);
@@ -473,7 +455,7 @@ impl CudaExecutable {
                 self.predicated.early.insert(self.nodes[node]);
             }
             if !early.is_empty() {
-                let name = &blueprint.draft.nodes[node].name;
+                let name = &draft.nodes[node].name;
                 announce!(self.cuda, trace, node = %name, after = early.len(), "{}", self.cuda.api().names().add_programmatic)
                     .map_err(|error| (node, error))?;
                 // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule, or

@@ -14,7 +14,7 @@ type Known = HashMap<String, Vec<(Vec<usize>, Effect)>>;
 /// The kernels of which there is PTX.
 #[derive(Debug, Default)]
 pub(super) struct Kernels {
-    /// Those of the PTX that was given.
+    /// The kernels of the PTX that was given.
     given: Known,
     binaries: Vec<Text>,
 }

@@ -72,7 +72,7 @@ impl File {
         Self::Bytes(bytes.into())
     }
 
-    /// So many bytes at a place, if they are there.
+    /// Reads so many bytes at a place, if they are there.
     fn read(&self, start: u64, length: usize) -> Option<Vec<u8>> {
         match self {
             Self::Bytes(bytes) => {

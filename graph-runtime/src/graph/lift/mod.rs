@@ -1,6 +1,6 @@
 //! Graphs that others made, as plans: [`Lifted`].
 
-mod build;
+mod rebuild;
 mod read;
 mod findings;
 mod rust;
@@ -259,7 +259,7 @@ impl Lifted {
     /// graph that was read: it lives during the call, and nobody has changed it.
     pub unsafe fn build(&self) -> Result<CUgraph> {
         // SAFETY: by the caller's promise.
-        unsafe { build::graph(self, None) }
+        unsafe { rebuild::graph(self, None) }
     }
 
     /// As [`Lifted::build`], with the edges that conflicts need ([`Plan::unneeded_edges`]), also in child graphs, and
@@ -274,7 +274,7 @@ impl Lifted {
     pub unsafe fn build_needed(&self) -> Result<CUgraph> {
         let needed = self.needed();
         // SAFETY: by the caller's promise.
-        unsafe { build::graph(self, Some(&needed)) }
+        unsafe { rebuild::graph(self, Some(&needed)) }
     }
 
     /// The number of nodes of which all accesses are known, down to the memory that they are in: those that are not

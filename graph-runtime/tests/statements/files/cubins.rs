@@ -59,7 +59,7 @@ fn kernels_of_a_cubin_are_saved_with_their_accesses() {
     assert_eq!(again.bytes(), saved.bytes());
 }
 
-/// What nothing orders is a race by the declared accesses, whoever wrote the file.
+/// Accesses that nothing orders race by what the nodes declare, whoever wrote the file.
 #[test]
 fn races_of_kernels_of_a_cubin_are_found() {
     let saved = saved("cubin-race");

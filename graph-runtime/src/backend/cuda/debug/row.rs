@@ -41,7 +41,7 @@ pub(super) struct Stamps<'a> {
 
 /// The graphs of a row, to be launched one after the other.
 struct RowGraphs {
-    /// Of a row that begins a launch with a copy: the copy once more, so that the copy engine is awake, and the first
+    /// The copy that a row begins a launch with, if it does, once more, so that the copy engine is awake, and the first
     /// time. So the copy is measured as in launches that follow each other: a kernel before it in its own graph would
     /// hand over to the copy engine, which nothing does in a launch. No other node changes what it copies before it has
     /// run, so the copy that counts does the same.

@@ -120,7 +120,7 @@ mod tests {
         let proof = key.hash(&[other, 7, 1, 2, 4000]);
         rank.write_all(&numbers(&[MAGIC, 7, 1, 2, 4000, proof])).unwrap();
         let guest = loop {
-            // Those that were sent away are told, too.
+            // Guests that were sent away are told, too.
             if let Some(guest) = guests.next(PATIENCE) {
                 break guest;
             }
