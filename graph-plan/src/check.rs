@@ -211,7 +211,8 @@ fn redundant(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bound, Code, Memory, Mode, NodeKind, Region, Role, Subject};
+    use crate::test_draft::draft_of;
+    use crate::{Bound, Code, Mode, NodeKind, Region, Role, Subject};
 
     fn codes(draft: &Draft) -> Vec<Code> {
         let Outcome { errors, warnings, .. } = check(draft);
@@ -224,25 +225,11 @@ mod tests {
         diagnostics.iter().map(of).collect()
     }
 
-    /// Kernels with these edges, some of which write `data`.
-    fn kernels(names: &[&'static str], edges: &[(usize, usize)], writers: &[usize]) -> Draft {
-        let mut draft = Draft::new("Test");
-        draft.resource("data", Memory::Device);
-        for name in names {
-            draft.node(*name, NodeKind::Kernel);
-        }
-        for &(from, to) in edges {
-            draft.edge(from, to);
-        }
-        for &writer in writers {
-            draft.access(writer, 0, Region::Whole, Mode::Write);
-        }
-        draft
-    }
-
     #[test]
     fn a_cycle_is_spelled_out_once_and_hides_no_other_mistake() {
-        let draft = kernels(&["a", "b", "c", "d", "e"], &[(1, 0), (2, 1), (0, 2)], &[0, 3, 4]);
+        let draft = draft_of(
+            "device data; kernel a: data= after b; kernel b after c; kernel c after a; kernel d: data=; kernel e: data=;",
+        );
         let expected = [Code::Cycle, Code::Race];
         assert_eq!(codes(&draft), expected, "no race with a node of the cycle");
         let expected = "nodes run after each other in a cycle: `a` -> `c` -> `b` -> `a`";
@@ -251,7 +238,7 @@ mod tests {
 
     #[test]
     fn loops_and_repetitions_are_reported_once_each() {
-        let draft = kernels(&["a", "b"], &[(0, 1), (1, 1), (0, 1)], &[]);
+        let draft = draft_of("kernel a; kernel b after a, b, a;");
         let outcome = check(&draft);
         let loops = (Code::SelfDependency, Subject::Edge(1));
         let repetitions = (Code::DuplicateDependency, Subject::Edge(2));
@@ -262,7 +249,7 @@ mod tests {
 
     #[test]
     fn warnings_come_only_with_a_right_graph() {
-        let mut draft = kernels(&["a", "b", "c"], &[(0, 1), (1, 2), (0, 2)], &[]);
+        let mut draft = draft_of("device data; kernel a; kernel b after a; kernel c after b, a;");
         let outcome = check(&draft);
         let unused = (Code::UnusedResource, Subject::Resource(0));
         let implied = (Code::RedundantEdge, Subject::Edge(2));
@@ -275,14 +262,18 @@ mod tests {
 
     #[test]
     fn edges_beside_a_cycle_order_their_nodes() {
-        let draft = kernels(&["a", "b", "c", "d"], &[(0, 1), (1, 0), (2, 3)], &[2, 3]);
+        let draft =
+            draft_of("device data; kernel a after b; kernel b after a; kernel c: data=; kernel d: data= after c;");
         assert_eq!(codes(&draft), [Code::Cycle]);
     }
 
     #[test]
     fn the_edge_without_which_no_race_begins_is_advised_unless_the_graph_is_large() {
         let advised = |nodes: usize| {
-            let mut draft = kernels(&["a", "b", "c", "d"], &[(0, 1), (1, 2), (2, 0), (0, 3)], &[2, 3]);
+            let mut draft =
+                draft_of("device data; kernel a; kernel b after a; kernel c: data= after b; kernel d: data=;");
+            draft.edge(2, 0);
+            draft.edge(0, 3);
             for node in 4..nodes {
                 draft.node(format!("j{node}"), NodeKind::Join);
             }
@@ -299,7 +290,7 @@ mod tests {
     fn parts_of_which_one_is_unknown_are_not_said_to_be_comparable() {
         let symbol = |name: &str| Bound::Symbol(name.into());
         let notes = |parts: [Bound; 2]| {
-            let mut draft = kernels(&["k"], &[], &[]);
+            let mut draft = draft_of("device data; kernel k;");
             for part in parts {
                 draft.access(0, 0, Region::Index(part), Mode::ReadWrite);
             }
@@ -312,24 +303,14 @@ mod tests {
 
     #[test]
     fn what_follows_a_broken_node_is_not_a_race() {
-        let mut draft = kernels(&["a", "b", "c"], &[(1, 2)], &[0, 2]);
+        let mut draft = draft_of("device data; kernel a: data=; kernel b; kernel c: data= after b;");
         draft.nodes[1].broken = true;
         assert_eq!(check(&draft).errors, []);
     }
 
     /// `choice` with a body each way, whose nodes write one resource.
     fn choice() -> Draft {
-        let mut draft = Draft::new("Test");
-        let flag = draft.resource("flag", Memory::Device);
-        let data = draft.resource("data", Memory::Device);
-        let choice = draft.node("choice", NodeKind::If);
-        draft.access(choice, flag, Region::Whole, Mode::Read);
-        for (role, name) in [(Role::Then, "then"), (Role::Else, "otherwise")] {
-            let body = draft.body(choice, role);
-            let node = draft.node_in(body, name, NodeKind::Kernel);
-            draft.access(node, data, Region::Whole, Mode::ReadWrite);
-        }
-        draft
+        draft_of("device flag, data; if choice: flag { kernel then: data*; } else { kernel otherwise: data*; }")
     }
 
     #[test]
@@ -348,32 +329,20 @@ mod tests {
         assert_eq!(error.message, expected);
     }
 
-    /// A `while` for each name, whose condition is `flag`.
-    fn whiles(names: &[&'static str]) -> Draft {
-        let mut draft = Draft::new("Test");
-        let flag = draft.resource("flag", Memory::Device);
-        for name in names {
-            let node = draft.node(*name, NodeKind::While);
-            draft.access(node, flag, Region::Whole, Mode::Read);
-            draft.body(node, Role::While);
-        }
-        draft
-    }
-
     #[test]
     fn a_while_must_write_its_condition() {
-        let mut draft = whiles(&["repeat"]);
-        let set = draft.node("set", NodeKind::Memset);
-        draft.access(set, 0, Region::Whole, Mode::Write);
-        draft.edge(set, 0);
-        let step = draft.node_in(1, "step", NodeKind::Kernel);
+        let draft = |step: &str| {
+            draft_of(&format!(
+                "device flag; while repeat: flag after set {{ kernel {step}; }} memset set: flag=;"
+            ))
+        };
+        let right = draft("step: flag*");
+        let mut draft = draft("step");
         let expected = (Code::EndlessWhile, Subject::Node(0));
         assert_eq!(found(&check(&draft).errors), [expected]);
         draft.bodies[1].broken = true;
         assert_eq!(check(&draft).errors, [], "who knows what could not be read");
-        draft.bodies[1].broken = false;
-        draft.access(step, 0, Region::Whole, Mode::ReadWrite);
-        assert_eq!(check(&draft).errors, []);
+        assert_eq!(check(&right).errors, []);
     }
 
     #[test]
@@ -387,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_broken_body_elsewhere_hides_no_endless_while() {
-        let mut draft = whiles(&["one", "other"]);
+        let mut draft = draft_of("device flag; while one: flag { } while other: flag { }");
         draft.bodies[2].broken = true;
         let expected = (Code::EndlessWhile, Subject::Node(0));
         assert_eq!(found(&check(&draft).errors), [expected]);
@@ -395,12 +364,7 @@ mod tests {
 
     #[test]
     fn the_only_node_of_a_conditional_leaves_nothing_to_run() {
-        let mut draft = Draft::new("Test");
-        for name in ["one", "two"] {
-            let node = draft.node(name, NodeKind::If);
-            draft.body(node, Role::Then);
-        }
-        draft.node_in(1, "print", NodeKind::Call);
+        let mut draft = draft_of("if one { call print; } if two { }");
         let is_empty = |draft: &Draft| {
             let help = check(draft).errors.remove(0).help.unwrap_or_default();
             help.contains(", and remove `one`, which then runs nothing")
@@ -418,33 +382,24 @@ mod tests {
 
     #[test]
     fn cycles_and_reduction_are_found_in_bodies() {
-        let mut draft = choice();
-        let [a, b, c] = ["a", "b", "c"].map(|name| draft.node_in(1, name, NodeKind::Join));
-        draft.edge(a, b);
-        draft.edge(b, c);
-        let implied = draft.edge(a, c);
-        assert_eq!(check(&draft).redundant, [implied]);
-        draft.edge(c, a);
+        let mut draft = draft_of("if choice { join a; join b after a; join c after b, a; }");
+        assert_eq!(check(&draft).redundant, [2]);
+        draft.edge(3, 1);
         assert_eq!(codes(&draft), [Code::Cycle]);
         assert!(check(&draft).errors[0].message.ends_with("`a` -> `c` -> `a`"));
     }
 
     #[test]
     fn reduction_is_of_plain_edges_beside_programmatic_ones() {
-        let mut draft = kernels(&["a", "b", "c", "d"], &[(0, 1), (1, 2), (0, 2)], &[]);
-        draft.programmatic_edge(2, 3);
+        let draft = draft_of("kernel a; kernel b after a; kernel c after b, a; kernel d after ~c;");
         assert_eq!(check(&draft).redundant, [2]);
     }
 
     #[test]
     fn reduction_leaves_paths_through_programmatic_edges_alone() {
-        let mut draft = kernels(&["a", "b", "c", "d"], &[(0, 1)], &[]);
-        draft.programmatic_edge(1, 2);
-        draft.edge(0, 2);
-        draft.edge(2, 3);
-        let implied = draft.edge(1, 3);
+        let mut draft = draft_of("kernel a; kernel b after a; kernel c after ~b, a; kernel d after c, b;");
         assert!(check(&draft).redundant.is_empty());
         draft.programmatic.clear();
-        assert_eq!(check(&draft).redundant, [2, implied]);
+        assert_eq!(check(&draft).redundant, [2, 4]);
     }
 }

@@ -245,7 +245,8 @@ pub fn unordered_accesses(
 mod tests {
     use super::*;
     use crate::GridDependency;
-    use crate::{Code, Diagnostic, Mode, NodeKind, Subject, check};
+    use crate::test_draft::draft_of;
+    use crate::{Code, Diagnostic, Mode, Subject, check};
 
     const TABLE: Constant<'_> = Constant {
         name: "t",
@@ -306,16 +307,7 @@ mod tests {
 
     #[test]
     fn races_are_pairs_of_an_access_and_a_kernel() {
-        let mut draft = Draft::new("Test");
-        for (name, kind) in [
-            ("up", NodeKind::Memcpy),
-            ("a", NodeKind::Kernel),
-            ("b", NodeKind::Kernel),
-            ("c", NodeKind::Kernel),
-        ] {
-            draft.node(name, kind);
-        }
-        draft.edge(0, 1);
+        let draft = draft_of("memcpy up; then kernel a; kernel b; kernel c;");
         let order = check(&draft).order;
         let launches = [(1, "k"), (2, "k"), (3, "k")];
         let access = ConstantAccess {

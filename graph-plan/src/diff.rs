@@ -226,16 +226,12 @@ impl fmt::Display for PlanDiff {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Draft, LaunchConfig, Memory, Mode, NodeKind, Plan, PlanLaunch, Region, check};
+    use crate::test_draft::draft_of;
+    use crate::{LaunchConfig, Plan, PlanLaunch, check};
 
     fn plan(bytes: usize, grid: u32, programmatic: bool) -> Plan {
-        let mut draft = Draft::new("Example");
-        let data = draft.resource("data", Memory::Device);
-        let write = draft.node("write", NodeKind::Kernel);
-        let read = draft.node("read", NodeKind::Kernel);
-        draft.access(write, data, Region::Whole, Mode::Write);
-        draft.access(read, data, Region::Whole, Mode::Read);
-        draft.edge(write, read);
+        let draft = draft_of("device data; kernel write: data=; then kernel read: data;");
+        let (write, read) = (0, 1);
         let mut plan = Plan::of(&draft, &check(&draft), |_| bytes);
         if programmatic {
             plan.nodes.to_mut()[read].programmatic = vec![write].into();
@@ -264,8 +260,7 @@ mod tests {
 
     #[test]
     fn what_is_removed_is_named_with_its_memory() {
-        let mut draft = Draft::new("Example");
-        draft.resource("other", Memory::Scratch);
+        let draft = draft_of("scratch other;");
         let diff = plan(64, 1, false).diff(&Plan::of(&draft, &check(&draft), |_| 8));
         let expected = "\
 + memory `other`: scratch, 8 bytes

@@ -170,7 +170,8 @@ fn missing(draft: &Draft, body: &[usize], implied: Vec<Edge>) -> Vec<Edge> {
 mod tests {
     use super::*;
     use crate::order::tests::reachable;
-    use crate::{Memory, Mode, NodeKind, Region, Role, check, race};
+    use crate::test_draft::{draft_of, edges};
+    use crate::{Memory, Mode, NodeKind, Region, check, race};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -374,82 +375,50 @@ mod tests {
         }
     }
 
-    /// Nodes that each access all of `x`.
-    fn row(accesses: &[(&'static str, Mode)]) -> Draft {
-        let mut draft = Draft::new("Test");
-        draft.resource("x", Memory::Device);
-        for &(name, mode) in accesses {
-            let node = draft.node(name, NodeKind::Kernel);
-            draft.access(node, 0, Region::Whole, mode);
-        }
-        draft
-    }
-
     #[test]
     fn only_nodes_that_ask_get_edges() {
-        let mut draft = row(&[
-            ("a", Mode::Write),
-            ("b", Mode::Read),
-            ("c", Mode::Read),
-            ("d", Mode::Write),
-        ]);
+        let mut draft = draft_of("device x; kernel a: x=; kernel b: x; kernel c: x; kernel d: x=;");
         draft.nodes[2].auto = true;
         infer(&mut draft, &[]);
-        assert_eq!(inferred(&draft), [Edge { from: 0, to: 2 }]);
+        assert_eq!(inferred(&draft), edges([(0, 2)]));
         draft.auto = true;
         infer(&mut draft, &[]);
-        let pairs = [(0, 2), (0, 1), (1, 3), (2, 3)];
-        assert_eq!(inferred(&draft), pairs.map(|(from, to)| Edge { from, to }));
+        assert_eq!(inferred(&draft), edges([(0, 2), (0, 1), (1, 3), (2, 3)]));
     }
 
     #[test]
     fn a_node_stands_for_all_that_its_bodies_access() {
-        let mut draft = row(&[("a", Mode::Write), ("choice", Mode::Read)]);
-        let other = draft.resource("y", Memory::Device);
-        let body = draft.body(1, Role::Then);
-        for name in ["first", "second"] {
-            let node = draft.node_in(body, name, NodeKind::Kernel);
-            draft.access(node, other, Region::Whole, Mode::ReadWrite);
-        }
-        let last = draft.node("last", NodeKind::Kernel);
-        draft.access(last, other, Region::Whole, Mode::Read);
+        let mut draft = draft_of(
+            "device x, y; kernel a: x=; if choice: x { kernel first: y*; kernel second: y*; } kernel last: y;",
+        );
         draft.auto = true;
         infer(&mut draft, &[]);
-        let pairs = [(0, 1), (1, last), (2, 3)];
-        assert_eq!(inferred(&draft), pairs.map(|(from, to)| Edge { from, to }));
+        assert_eq!(inferred(&draft), edges([(0, 1), (1, 4), (2, 3)]));
         assert_eq!(check(&draft).errors, []);
     }
 
     #[test]
     fn iterations_are_not_ordered_with_each_other() {
-        let mut draft = row(&[
-            ("a[0]", Mode::Write),
-            ("b[0]", Mode::Read),
-            ("a[1]", Mode::Write),
-            ("b[1]", Mode::Read),
-        ]);
-        let last = draft.node("last", NodeKind::Kernel);
-        draft.access(last, 0, Region::Whole, Mode::Write);
+        let mut draft =
+            draft_of("device x; kernel a0: x=; kernel b0: x; kernel a1: x=; kernel b1: x; kernel last: x=;");
         draft.auto = true;
         let iterations = [0, 0, 1, 1].map(|number| vec![(7, number)]);
         infer(&mut draft, &iterations);
-        let pairs = [(0, 1), (1, last), (2, 3), (3, last)];
-        assert_eq!(inferred(&draft), pairs.map(|(from, to)| Edge { from, to }));
+        assert_eq!(inferred(&draft), edges([(0, 1), (1, 4), (2, 3), (3, 4)]));
     }
 
-    /// `a[0]` stands for `first`, but not for `a[1]`, which is not ordered with `a[0]`.
+    /// `a0` stands for `first`, but not for `a1`, which is not ordered with `a0`.
     #[test]
     fn each_iteration_runs_after_what_is_before_the_loop() {
-        let mut draft = row(&[("first", Mode::Write), ("a[0]", Mode::Write), ("a[1]", Mode::Write)]);
+        let mut draft = draft_of("device x; kernel first: x=; kernel a0: x=; kernel a1: x=;");
         draft.auto = true;
         infer(&mut draft, &[vec![], vec![(0, 0)], vec![(0, 1)]]);
-        assert_eq!(inferred(&draft), [1, 2].map(|to| Edge { from: 0, to }));
+        assert_eq!(inferred(&draft), edges([(0, 1), (0, 2)]));
     }
 
     #[test]
     fn an_edge_that_leads_back_is_a_cycle() {
-        let mut draft = row(&[("a", Mode::Write), ("b", Mode::Read)]);
-        draft.edge(1, 0);
+        let mut draft = draft_of("device x; kernel a: x= after b; kernel b: x;");
         draft.edge_lines.push(Some(3));
         draft.nodes[1].auto = true;
         infer(&mut draft, &[]);
@@ -465,34 +434,15 @@ mod tests {
 
     #[test]
     fn collectives_come_one_after_the_other() {
-        let draft = |auto: bool| {
-            let mut draft = Draft::new("Test");
-            draft.auto = auto;
-            for name in ["world", "row"] {
-                draft.communicator(name);
-            }
-            let flag = draft.resource("flag", Memory::Device);
-            for (number, name) in ["a", "choose", "b"].into_iter().enumerate() {
-                let memory = draft.resource(format!("x{number}"), Memory::Device);
-                if name == "choose" {
-                    let choose = draft.node(name, NodeKind::If);
-                    draft.access(choose, flag, Region::Whole, Mode::Read);
-                    let body = draft.body(choose, Role::Then);
-                    let inside = draft.node_in(body, "inside", NodeKind::Broadcast);
-                    draft.access(inside, memory, Region::Whole, Mode::ReadWrite);
-                    draft.collective(inside, 1);
-                } else {
-                    let node = draft.node(name, NodeKind::AllReduce);
-                    draft.access(node, memory, Region::Whole, Mode::ReadWrite);
-                    draft.collective(node, 0);
-                }
-            }
-            infer(&mut draft, &[]);
-            draft
-        };
-        assert_eq!(check(&draft(false)).errors.len(), 2);
-        let ordered = draft(true);
-        assert_eq!(ordered.edges, [Edge { from: 0, to: 1 }, Edge { from: 1, to: 3 }]);
-        assert_eq!(check(&ordered).errors, []);
+        let mut draft = draft_of(
+            "communicator world, row; device flag, x, y, z;
+             all_reduce a: x* over world; if choose: flag { broadcast inside: y* over row; } all_reduce b: z* over world;",
+        );
+        infer(&mut draft, &[]);
+        assert_eq!(check(&draft).errors.len(), 2);
+        draft.auto = true;
+        infer(&mut draft, &[]);
+        assert_eq!(draft.edges, edges([(0, 1), (1, 3)]));
+        assert_eq!(check(&draft).errors, []);
     }
 }

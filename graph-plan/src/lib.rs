@@ -56,6 +56,8 @@ mod order;
 mod names;
 mod diagnostic;
 mod views;
+#[cfg(test)]
+mod test_draft;
 mod draft;
 mod memory;
 mod region;

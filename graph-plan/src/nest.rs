@@ -155,20 +155,14 @@ impl Nest {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Draft, NodeKind, Role, check};
+    use crate::check;
+    use crate::test_draft::draft_of;
 
     #[test]
     fn nodes_of_bodies_are_ordered_as_those_around_them() {
-        let mut draft = Draft::new("Test");
-        let before = draft.node("before", NodeKind::Join);
-        let choice = draft.node("choice", NodeKind::If);
-        let (then, otherwise) = (draft.body(choice, Role::Then), draft.body(choice, Role::Else));
-        let a = draft.node_in(then, "a", NodeKind::Join);
-        let b = draft.node_in(then, "b", NodeKind::Join);
-        let c = draft.node_in(otherwise, "c", NodeKind::Join);
-        let after = draft.node("after", NodeKind::Join);
-        draft.edge(b, a);
-        draft.edge(before, choice);
+        let draft = draft_of("join before; then if choice { join a after b; join b; } else { join c; } join last;");
+        let [before, choice, a, b, c, after] = [0, 1, 2, 3, 4, 5];
+        let (then, otherwise) = (1, 2);
         let order = check(&draft).order;
         assert!(order.before(before, choice) && order.before(before, a) && order.before(b, a));
         assert!(!order.before(a, b) && !order.before(choice, a) && !order.before(a, after));

@@ -119,23 +119,15 @@ fn homes(draft: &Draft) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::NodeKind;
+    use crate::test_draft::draft_of;
 
     #[test]
     fn what_runs_with_what() {
-        let mut draft = Draft::new("Test");
-        let plain = draft.node("plain", NodeKind::Kernel);
-        let choice = draft.node("choice", NodeKind::If);
-        let then = draft.body(choice, Role::Then);
-        let inside = draft.node_in(then, "inside", NodeKind::Kernel);
-        let child = draft.node_in(then, "child", NodeKind::Graph);
-        let of_child = draft.body(child, Role::Child);
-        let deep = draft.node_in(of_child, "deep", NodeKind::Kernel);
-        let outer = draft.for_loop("i", None);
-        draft.for_loop("j", Some(outer));
-        let for_loop = draft.node("repeated", NodeKind::Kernel);
-        draft.nodes[for_loop].in_loop = Some(1);
-
+        let draft = draft_of(
+            "kernel plain; if choice { kernel inside; graph child { kernel deep; } } for i { for j { kernel repeated; } }",
+        );
+        let [plain, choice, inside, _, deep, for_loop] = [0, 1, 2, 3, 4, 5];
+        let then = 1;
         let scopes = Scopes::new(&draft);
         let always = |first: usize, second: usize| scopes.always_before(first, scopes.of(second));
         assert!(always(plain, deep) && always(inside, deep));

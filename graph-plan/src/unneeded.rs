@@ -285,7 +285,9 @@ fn is_unknown(kind: NodeKind) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Draft, Memory, Mode, NodeKind, Plan, Region, check};
+    use super::*;
+    use crate::test_draft::draft_of;
+    use crate::{Draft, Memory, Region, check};
     use proptest::prelude::*;
 
     /// A plan of nodes that touch resources, with these edges.
@@ -321,53 +323,38 @@ mod tests {
         assert_eq!((&unneeded.after[16], &unneeded.after[17]), (&vec![], &vec![16]));
     }
 
+    fn unneeded(text: &str) -> UnneededEdges {
+        let draft = draft_of(text);
+        Plan::of(&draft, &check(&draft), |_| 64).unneeded_edges()
+    }
+
     #[test]
     fn what_edges_hand_on_replaces_them() {
-        // a and c write x, b between them writes y.
-        let writes = |resource| [(resource, Mode::Write)];
-        let accesses = [writes(0), writes(1), writes(0)];
-        let nodes: Vec<_> = accesses
-            .iter()
-            .map(|accesses| (NodeKind::Memset, &accesses[..]))
-            .collect();
-        let unneeded = plan(&nodes, 2, &[(0, 1), (1, 2)]).unneeded_edges();
+        let unneeded = unneeded("device x, y; memset a: x=; then memset b: y=; then memset c: x=;");
         assert_eq!(unneeded.edges, [(0, 1), (1, 2)]);
         assert_eq!(unneeded.after, [vec![], vec![], vec![0]]);
-        let text = "n0 -> n1\nn1 -> n2\nthese edges are not needed: the longest path has 3 nodes, and 2 without them";
+        let text = "a -> b\nb -> c\nthese edges are not needed: the longest path has 3 nodes, and 2 without them";
         assert_eq!(unneeded.to_string(), text);
     }
 
     #[test]
     fn joins_hand_order_on_and_host_calls_need_it() {
-        let touches = [(0, Mode::Write)];
-        let kernel = (NodeKind::Kernel, &touches[..]);
-        let joined = plan(&[kernel, (NodeKind::Join, &[]), kernel], 1, &[(0, 1), (1, 2)]);
-        assert!(joined.unneeded_edges().is_empty());
-        let useless = plan(&[kernel, (NodeKind::Join, &[])], 1, &[(0, 1)]);
-        assert_eq!(useless.unneeded_edges().edges, [(0, 1)]);
-        let called = plan(&[kernel, (NodeKind::Call, &[]), kernel], 1, &[(0, 1), (1, 2)]);
-        assert!(called.unneeded_edges().is_empty());
+        let between = |node: &str| unneeded(&format!("device x; kernel a: x=; then {node} b; then kernel c: x=;"));
+        assert!(between("join").is_empty() && between("call").is_empty());
+        assert_eq!(unneeded("device x; kernel a: x=; then join b;").edges, [(0, 1)]);
     }
 
     #[test]
     fn reads_and_atomic_updates_need_no_order() {
         for (one, other, is_needed) in [
-            (Mode::Read, Mode::Read, false),
-            (Mode::Atomic, Mode::Atomic, false),
-            (Mode::Atomic, Mode::Read, true),
-            (Mode::Read, Mode::Write, true),
-            (Mode::Mapped, Mode::Mapped, true),
+            ("x", "x", false),
+            ("x+", "x+", false),
+            ("x+", "x", true),
+            ("x", "x=", true),
+            ("x!", "x!", true),
         ] {
-            let accesses = [[(0, one)], [(0, other)]];
-            let nodes: Vec<_> = accesses
-                .iter()
-                .map(|accesses| (NodeKind::Kernel, &accesses[..]))
-                .collect();
-            assert_eq!(
-                plan(&nodes, 1, &[(0, 1)]).unneeded_edges().is_empty(),
-                is_needed,
-                "{one:?} {other:?}"
-            );
+            let found = unneeded(&format!("device x; kernel a: {one}; then kernel b: {other};"));
+            assert_eq!(found.is_empty(), is_needed, "{one} {other}");
         }
     }
 

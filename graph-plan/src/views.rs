@@ -86,6 +86,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_draft::draft_of;
     use crate::{Code, Edge, Memory, Mode, NodeKind, check_errors, infer};
     use proptest::prelude::*;
 
@@ -100,18 +101,8 @@ mod tests {
     }
 
     /// Nodes that access the first or the second view.
-    fn draft(accesses: &[(&'static str, usize, Region, Mode)]) -> Draft {
-        let mut draft = Draft::new("Test");
-        draft.resource("low", Memory::Device);
-        draft.resource("high", Memory::Device);
-        for (name, resource, region, mode) in accesses {
-            let node = match draft.nodes.last() {
-                Some(last) if last.name == *name => draft.nodes.len() - 1,
-                _ => draft.node(*name, NodeKind::Kernel),
-            };
-            draft.access(node, *resource, region.clone(), *mode);
-        }
-        draft
+    fn draft(nodes: &str) -> Draft {
+        draft_of(&format!("device low, high; {nodes}"))
     }
 
     fn errors(draft: &mut Draft) -> Vec<String> {
@@ -124,15 +115,7 @@ mod tests {
 
     #[test]
     fn unordered_accesses_of_views_that_overlap_race() {
-        let whole = |mode: Mode, resource| {
-            (
-                if resource == 0 { "write" } else { "read" },
-                resource,
-                Region::Whole,
-                mode,
-            )
-        };
-        let mut racing = draft(&[whole(Mode::Write, 0), whole(Mode::Read, 1)]);
+        let mut racing = draft("kernel write: low=; kernel read: high;");
         assert_eq!(
             check_errors(&racing).errors,
             [],
@@ -150,17 +133,11 @@ mod tests {
         );
         racing.edge(0, 1);
         assert_eq!(errors(&mut racing), [""; 0], "ordered");
-        let mut reading = draft(&[whole(Mode::Read, 0), whole(Mode::Read, 1)]);
+        let mut reading = draft("kernel write: low; kernel read: high;");
         assert_eq!(errors(&mut reading), [""; 0], "nothing is written");
-        let mut apart = draft(&[
-            ("write", 0, Region::span(0, 8), Mode::Write),
-            ("read", 1, Region::Whole, Mode::Read),
-        ]);
+        let mut apart = draft("kernel write: low[0..8]=; kernel read: high;");
         assert_eq!(errors(&mut apart), [""; 0], "the parts do not meet");
-        let mut met = draft(&[
-            ("write", 0, Region::span(0, 9), Mode::Write),
-            ("read", 1, Region::span(0, 4), Mode::Read),
-        ]);
+        let mut met = draft("kernel write: low[0..9]=; kernel read: high[0..4];");
         assert!(
             errors(&mut met)[0].contains("1 bytes belong to both"),
             "{:?}",
@@ -170,10 +147,7 @@ mod tests {
 
     #[test]
     fn a_node_gets_views_that_overlap_once() {
-        let mut twice = draft(&[
-            ("k", 0, Region::Whole, Mode::Read),
-            ("k", 1, Region::Whole, Mode::ReadWrite),
-        ]);
+        let mut twice = draft("kernel k: low, high*;");
         assert_eq!(
             errors(&mut twice),
             [
@@ -194,10 +168,7 @@ mod tests {
 
     #[test]
     fn edges_are_inferred_through_views() {
-        let mut draft = draft(&[
-            ("write", 0, Region::Whole, Mode::Write),
-            ("read", 1, Region::Whole, Mode::Read),
-        ]);
+        let mut draft = draft("kernel write: low=; kernel read: high;");
         draft.auto = true;
         infer(&mut draft, &[]);
         assert_eq!(draft.edges, []);
@@ -216,7 +187,8 @@ mod tests {
             })
         };
         let both = |first, second| {
-            let mut draft = draft(&[("write", 0, first, Mode::Write), ("read", 1, second, Mode::Read)]);
+            let mut draft = draft("kernel write: low=; kernel read: high;");
+            (draft.accesses[0].region, draft.accesses[1].region) = (first, second);
             errors(&mut draft).len()
         };
         assert_eq!(

@@ -150,20 +150,12 @@ fn of_iterations(draft: &Draft, around: usize, first: usize, last: usize) -> Dia
 
 #[cfg(test)]
 mod tests {
-    use crate::{Code, Draft, Memory, Mode, NodeKind, Region, Role, check};
+    use crate::test_draft::draft_of;
+    use crate::{Code, Draft, check};
 
-    /// A draft with these collectives over one communicator, each on memory of its own.
-    fn draft(names: &[&'static str]) -> Draft {
-        let mut draft = Draft::new("Test");
-        draft.communicator("world");
-        for &name in names {
-            let memory = draft.resource(format!("{name}s"), Memory::Device);
-            let node = draft.node(name, NodeKind::AllReduce);
-            draft.access(node, memory, Region::Whole, Mode::ReadWrite);
-            draft.collective(node, 0);
-        }
-        draft
-    }
+    /// Collectives over one communicator, each on memory of its own.
+    const THREE: &str = "communicator world, row; device x, y, z;
+        all_reduce a: x* over world; all_reduce b: y* over world; all_reduce c: z* over world;";
 
     fn errors(draft: &Draft) -> Vec<String> {
         let errors = check(draft).errors;
@@ -173,7 +165,7 @@ mod tests {
 
     #[test]
     fn two_collectives_need_an_order() {
-        let mut draft = draft(&["a", "b", "c"]);
+        let mut draft = draft_of(THREE);
         assert_eq!(errors(&draft).len(), 2, "one for each edge that is missing");
         draft.edge(0, 1);
         assert_eq!(
@@ -191,8 +183,8 @@ mod tests {
 
     #[test]
     fn two_communicators_have_one_order() {
-        let mut draft = draft(&["a", "b"]);
-        draft.collectives[1].communicator = draft.communicator("row");
+        let draft =
+            draft_of("communicator world, row; device x, y; all_reduce a: x* over world; all_reduce b: y* over row;");
         let error = errors(&draft).remove(0);
         assert!(error.contains("`a` is over `world`, `b` is over `row`"), "{error}");
         assert!(error.contains("over two communicators"), "{error}");
@@ -200,40 +192,30 @@ mod tests {
 
     #[test]
     fn bodies_that_exclude_each_other_are_ordered() {
-        let mut draft = draft(&[]);
-        let flag = draft.resource("flag", Memory::Device);
-        let choice = draft.node("choice", NodeKind::If);
-        draft.access(choice, flag, Region::Whole, Mode::Read);
-        for (role, name) in [(Role::Then, "then"), (Role::Else, "otherwise")] {
-            let memory = draft.resource(format!("{name}s"), Memory::Device);
-            let body = draft.body(choice, role);
-            let node = draft.node_in(body, name, NodeKind::Broadcast);
-            draft.access(node, memory, Region::Whole, Mode::ReadWrite);
-            draft.collective(node, 0);
-        }
-        assert_eq!(errors(&draft), [""; 0]);
-        let last = draft.node("last", NodeKind::Exchange);
-        draft.collective(last, 0);
-        let found = errors(&draft);
+        let errors = |last: &str| {
+            errors(&draft_of(&format!(
+                "communicator world; device flag, x, y;
+                 if choice: flag {{ broadcast one: x* over world; }} else {{ broadcast other: y* over world; }} {last}"
+            )))
+        };
+        assert_eq!(errors(""), [""; 0]);
+        let found = errors("exchange last over world;");
         assert_eq!(found.len(), 1);
         assert!(
             found[0].ends_with("help: add `choice` to the `after` list of `last`"),
             "{}",
             found[0]
         );
-        draft.edge(choice, last);
-        assert_eq!(errors(&draft), [""; 0]);
+        assert_eq!(errors("exchange last over world after choice;"), [""; 0]);
     }
 
     #[test]
     fn iterations_of_an_each_need_an_order() {
-        let mut draft = draft(&["a", "b"]);
-        draft.edge(0, 1);
-        let around = draft.each("i", None);
-        draft.nodes.iter_mut().for_each(|node| node.in_loop = Some(around));
-        for access in &mut draft.accesses {
-            access.mode = Mode::Read; // no race hides the order
-        }
+        // They only read: no race hides the order.
+        let mut draft = draft_of(
+            "communicator world; device x, y;
+             each i { all_reduce a: x over world; then all_reduce b: y over world; }",
+        );
         let found = errors(&draft);
         assert_eq!(found.len(), 1);
         assert!(
@@ -253,9 +235,7 @@ mod tests {
 
     #[test]
     fn iterations_of_a_for_are_ordered() {
-        let mut draft = draft(&["a"]);
-        let around = draft.for_loop("i", None);
-        draft.nodes[0].in_loop = Some(around);
+        let draft = draft_of("communicator world; device x; for i { all_reduce a: x* over world; }");
         assert_eq!(errors(&draft), [""; 0]);
     }
 }

@@ -96,7 +96,8 @@ fn diagnostic(draft: &Draft, node: usize, accesses: &[Access], reader: Option<us
 
 #[cfg(test)]
 mod tests {
-    use crate::{Code, Draft, Memory, Mode, NodeKind, Region, Role, Subject, check};
+    use crate::test_draft::draft_of;
+    use crate::{Code, Draft, Mode, NodeKind, Region, Subject, check};
 
     fn dead(draft: &Draft) -> Vec<Subject> {
         let outcome = check(draft);
@@ -108,41 +109,13 @@ mod tests {
         warnings.map(|warning| warning.subject).collect()
     }
 
-    /// `input -> a -> b`, as kernels.
-    fn chain() -> (Draft, [usize; 3]) {
-        let mut draft = Draft::new("Test");
-        let memory = [
-            draft.resource("input", Memory::Device),
-            draft.resource("a", Memory::Scratch),
-            draft.resource("b", Memory::Scratch),
-        ];
-        for (name, from) in [("first", 0), ("second", 1)] {
-            let node = draft.node(name, NodeKind::Kernel);
-            draft.access(node, memory[from], Region::Whole, Mode::Read);
-            draft.access(node, memory[from + 1], Region::Whole, Mode::ReadWrite);
-        }
-        draft.edge(0, 1);
-        (draft, memory)
-    }
-
     #[test]
     fn readers_of_other_parts_and_of_earlier_contents_are_not_named() {
-        let (mut draft, memory) = chain();
-        draft.accesses[1].region = Region::span(0, 4);
-        draft.accesses[2].region = Region::span(0, 4);
-        // It reads the part that `first` writes, before that, and `third` reads the other part, after it.
-        for (name, region) in [("earlier", Region::span(0, 4)), ("third", Region::span(4, 8))] {
-            let node = draft.node(name, NodeKind::Kernel);
-            draft.access(node, memory[1], region, Mode::Read);
-            draft.access(node, memory[2], Region::Whole, Mode::ReadWrite);
-        }
-        let fill = draft.node("fill", NodeKind::Memset);
-        draft.access(fill, memory[1], Region::Whole, Mode::Write);
-        draft.edges.clear();
-        for (from, to) in [(fill, 2), (2, 0), (0, 3), (3, 1)] {
-            draft.edge(from, to);
-        }
-        draft.accesses[2].region = Region::span(4, 8);
+        // `earlier` reads the part that `first` writes, before that, and `third` reads the other part, after it.
+        let draft = draft_of(
+            "device input; scratch a, b; kernel first: input, a[0..4]* after earlier; kernel second: a[4..8], b* after third;
+             kernel earlier: a[0..4], b* after fill; kernel third: a[4..8], b* after first; memset fill: a=;",
+        );
         let outcome = check(&draft);
         let of_first = outcome
             .warnings
@@ -154,38 +127,27 @@ mod tests {
 
     #[test]
     fn whatever_may_do_more_is_not_dead() {
-        let (mut draft, _) = chain();
+        let mut draft =
+            draft_of("device input, counter; scratch a, b; kernel first: input, a*; then kernel second: a, b*;");
         draft.nodes[1].opaque = true;
         assert_eq!(dead(&draft), []);
         draft.nodes[1].opaque = false;
         draft.nodes[1].kind = NodeKind::Capture;
         assert_eq!(dead(&draft), []);
         draft.nodes[1].kind = NodeKind::Kernel;
-        let counter = draft.resource("counter", Memory::Device);
-        draft.access(1, counter, Region::Whole, Mode::ReadWrite);
+        draft.access(1, 1, Region::Whole, Mode::ReadWrite);
         assert_eq!(dead(&draft), [], "it writes a variable of its module");
     }
 
     #[test]
     fn the_next_iteration_may_read() {
-        let mut draft = Draft::new("Test");
-        let flag = draft.resource("flag", Memory::Device);
-        let tmp = draft.resource("tmp", Memory::Scratch);
-        let set = draft.node("set", NodeKind::Memset);
-        draft.access(set, tmp, Region::Whole, Mode::Write);
-        let repeat = draft.node("repeat", NodeKind::While);
-        draft.access(repeat, flag, Region::Whole, Mode::Read);
-        draft.edge(set, repeat);
-        let body = draft.body(repeat, Role::While);
-        let reader = draft.node_in(body, "reader", NodeKind::Kernel);
-        draft.access(reader, tmp, Region::Whole, Mode::Read);
-        draft.access(reader, flag, Region::Whole, Mode::ReadWrite);
-        let writer = draft.node_in(body, "writer", NodeKind::Kernel);
-        draft.access(writer, tmp, Region::Whole, Mode::ReadWrite);
-        draft.edge(reader, writer);
-        assert_eq!(dead(&draft), []);
-        draft.bodies[body].role = Role::Then;
-        draft.nodes[repeat].kind = NodeKind::If;
-        assert_eq!(dead(&draft), [Subject::Node(writer)]);
+        let dead = |keyword: &str| {
+            dead(&draft_of(&format!(
+                "device flag; scratch tmp; memset set: tmp=;
+                 then {keyword} repeat: flag {{ kernel reader: tmp, flag*; then kernel writer: tmp*; }}"
+            )))
+        };
+        assert_eq!(dead("while"), []);
+        assert_eq!(dead("if"), [Subject::Node(3)]);
     }
 }

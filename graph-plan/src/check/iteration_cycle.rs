@@ -227,20 +227,12 @@ fn cyclic(draft: &Draft, component: &[usize], links: &[Link]) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NodeKind, check};
+    use crate::check;
+    use crate::test_draft::draft_of;
 
     /// Nodes in `each i { each j { .. } }`, and edges between iterations.
-    fn draft(nodes: &[&'static str], edges: &[(usize, usize)], shifts: &[(usize, usize, [i64; 2])]) -> Draft {
-        let mut draft = Draft::new("Test");
-        let outer = draft.each("i", None);
-        let inner = draft.each("j", Some(outer));
-        for name in nodes {
-            let node = draft.node(*name, NodeKind::Join);
-            draft.nodes[node].in_loop = Some(inner);
-        }
-        for &(from, to) in edges {
-            draft.edge(from, to);
-        }
+    fn draft(nodes: &str, shifts: &[(usize, usize, [i64; 2])]) -> Draft {
+        let mut draft = draft_of(&format!("each i {{ each j {{ {nodes} }} }}"));
         for &(from, to, steps) in shifts {
             draft.shift(from, to, steps);
         }
@@ -253,7 +245,7 @@ mod tests {
 
     #[test]
     fn walks_that_only_go_on_are_no_cycles() {
-        let one = |shifts: &[(usize, usize, [i64; 2])]| is_cyclic(&draft(&["a"], &[], shifts));
+        let one = |shifts: &[(usize, usize, [i64; 2])]| is_cyclic(&draft("join a;", shifts));
         assert!(!one(&[(0, 0, [-1, 0]), (0, 0, [0, -1])]));
         assert!(!one(&[(0, 0, [-1, 1]), (0, 0, [0, -1])]), "skewed");
         assert!(
@@ -288,16 +280,7 @@ mod tests {
 
     #[test]
     fn nodes_of_a_cycle_through_a_for_are_named_alone_and_race_with_nothing() {
-        let mut draft = Draft::new("Test");
-        let data = draft.resource("data", crate::Memory::Device);
-        let outer = draft.for_loop("i", None);
-        let inner = draft.each("j", Some(outer));
-        for (name, around) in [("a", Some(inner)), ("b", None)] {
-            let node = draft.node(name, NodeKind::Kernel);
-            draft.nodes[node].in_loop = around;
-            draft.access(node, data, crate::Region::Whole, crate::Mode::Write);
-        }
-        draft.shift(0, 0, [1, 0]);
+        let draft = draft_of("device data; for i { each j { kernel a: data= after a(1, 0); } } kernel b: data=;");
         let errors = check(&draft).errors;
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert_eq!(errors[0].message, "iterations of `a` run after each other in a cycle");
@@ -305,7 +288,7 @@ mod tests {
 
     #[test]
     fn walks_over_several_nodes_are_summed() {
-        let two = |shifts: &[(usize, usize, [i64; 2])]| is_cyclic(&draft(&["a", "b"], &[(0, 1)], shifts));
+        let two = |shifts: &[(usize, usize, [i64; 2])]| is_cyclic(&draft("join a; then join b;", shifts));
         assert!(!two(&[(1, 0, [-1, 0])]));
         assert!(!two(&[(0, 1, [1, 0]), (1, 0, [-2, 0])]));
         assert!(two(&[(0, 1, [1, 0]), (1, 0, [-1, 0])]));
@@ -313,14 +296,7 @@ mod tests {
 
     #[test]
     fn a_for_is_run_as_one() {
-        let mut draft = Draft::new("Test");
-        let outer = draft.each("i", None);
-        let inner = draft.for_loop("j", Some(outer));
-        for (name, for_loop) in [("a", inner), ("b", inner), ("m", outer)] {
-            let node = draft.node(name, NodeKind::Join);
-            draft.nodes[node].in_loop = Some(for_loop);
-        }
-        draft.shift(2, 1, [-1]);
+        let mut draft = draft_of("each i { for j { join a; join b after m(-1); } join m; }");
         assert!(!is_cyclic(&draft));
         draft.shift(0, 2, [1]);
         assert!(is_cyclic(&draft), "`m` runs between iterations of the `for`");

@@ -231,7 +231,8 @@ pub(super) fn two_loops<'a>(draft: &Draft, met: &'a Met) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Affine, Bound, Memory, Mode, NodeKind, Variable, check};
+    use crate::test_draft::draft_of;
+    use crate::{Variable, check};
     use std::sync::Arc;
 
     #[test]
@@ -265,31 +266,12 @@ mod tests {
         assert_eq!(crossing(None), None);
     }
 
-    /// Nodes in `each i`, which write and read these parts of `x`.
-    fn in_each(accesses: &[(&'static str, Mode, Region)]) -> Draft {
-        let mut draft = Draft::new("Test");
-        draft.resource("x", Memory::Device);
-        let around = draft.each("i", None);
-        for (name, mode, region) in accesses {
-            let node = draft.node(*name, NodeKind::Kernel);
-            draft.nodes[node].in_loop = Some(around);
-            draft.access(node, 0, region.clone(), *mode);
-            if node > 0 {
-                draft.edge(node - 1, node);
-            }
-        }
-        draft
-    }
-
     #[test]
     fn parts_are_told_where_a_loop_moves_one_of_them() {
-        let index = Region::Index(Bound::Affine(Box::new(Affine::variable(
-            &in_each(&[]).loops[0].variable,
-        ))));
-        let symbol = |name: &str| Region::Index(Bound::Symbol(name.to_owned()));
-        let notes = |region: [Region; 2]| {
-            let [first, second] = region;
-            let draft = in_each(&[("a", Mode::Write, first), ("b", Mode::Read, second)]);
+        let notes = |first: &str, second: &str| {
+            let draft = draft_of(&format!(
+                "device x; each i {{ kernel a: {first}=; then kernel b: {second}; }}"
+            ));
             check(&draft)
                 .errors
                 .iter()
@@ -297,12 +279,11 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let expected = ["that is `x[0]` in the first, and `x` in the second"];
-        assert_eq!(notes([index.clone(), Region::Whole]), expected);
-        let of_itself = notes([symbol("I"), Region::span(0, 0)]);
+        assert_eq!(notes("x[i]", "x"), expected);
+        let of_itself = notes("x[I]", "x[0..0]");
         assert_eq!(of_itself, [COMPARED]);
-        assert_eq!(notes([Region::Whole, Region::span(0, 0)]), [""]);
-        let mut of_whole = in_each(&[("a", Mode::Write, Region::Whole), ("b", Mode::Read, Region::span(0, 4))]);
-        of_whole.shift(0, 0, [-1]);
+        assert_eq!(notes("x", "x[0..0]"), [""]);
+        let of_whole = draft_of("device x; each i { kernel a: x= after a(-1); then kernel b: x[0..4]; }");
         assert_eq!(
             check(&of_whole).errors[0].notes,
             ["`b` reads `x[0..4]`, `a` writes `x`"],
@@ -312,19 +293,10 @@ mod tests {
 
     #[test]
     fn the_place_of_an_inner_node_is_told() {
-        for (kind, role, place) in [
-            (NodeKind::Graph, crate::Role::Child, "in the graph of `outer`"),
-            (NodeKind::If, crate::Role::Then, "in the body of `outer`"),
-        ] {
-            let mut draft = Draft::new("Test");
-            let x = draft.resource("x", Memory::Device);
-            let outer = draft.node("outer", kind);
-            let body = draft.body(outer, role);
-            let inner = draft.node_in(body, "inner", NodeKind::Kernel);
-            let other = draft.node("other", NodeKind::Kernel);
-            for node in [inner, other] {
-                draft.access(node, x, Region::Whole, Mode::Write);
-            }
+        for (kind, place) in [("graph", "in the graph of `outer`"), ("if", "in the body of `outer`")] {
+            let draft = draft_of(&format!(
+                "device x; {kind} outer {{ kernel inner: x=; }} kernel other: x=;"
+            ));
             let notes = check(&draft).errors.remove(0).notes;
             assert_eq!(notes, [format!("`inner`, {place}, writes `x`, `other` writes it")]);
         }
@@ -356,10 +328,7 @@ mod tests {
 
     #[test]
     fn a_race_in_one_iteration_hides_those_over_the_same_memory_alone() {
-        let mut draft = in_each(&[("a", Mode::Write, Region::Whole), ("b", Mode::Write, Region::Whole)]);
-        draft.edges.clear();
-        let other = draft.resource("y", Memory::Device);
-        draft.access(1, other, Region::Whole, Mode::Write);
+        let draft = draft_of("device x, y; each i { kernel a: x=; kernel b: x=, y=; }");
         let messages: Vec<String> = check(&draft).errors.into_iter().map(|error| error.message).collect();
         let expected = "nodes `a` and `b` can run at the same time and both access `x`\n\
                         iterations 0 and 1 of `b` both access `y` and can run at the same time";

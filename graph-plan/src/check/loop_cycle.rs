@@ -82,23 +82,8 @@ fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> (Diagn
 
 #[cfg(test)]
 mod tests {
-    use crate::{Code, Draft, Memory, Mode, NodeKind, Region, Role, check};
-
-    /// Nodes, each with the `for` that it is in, and edges.
-    fn draft(nodes: &[(&'static str, Option<usize>)], edges: &[(usize, usize)]) -> Draft {
-        let mut draft = Draft::new("Test");
-        let outer = draft.for_loop("i", None);
-        draft.for_loop("j", Some(outer));
-        draft.for_loop("k", None);
-        for &(name, for_loop) in nodes {
-            let node = draft.node(name, NodeKind::Join);
-            draft.nodes[node].in_loop = for_loop;
-        }
-        for &(from, to) in edges {
-            draft.edge(from, to);
-        }
-        draft
-    }
+    use crate::test_draft::draft_of;
+    use crate::{Code, Draft, check};
 
     fn messages(draft: &Draft) -> Vec<String> {
         check(draft).errors.iter().map(ToString::to_string).collect()
@@ -106,7 +91,7 @@ mod tests {
 
     #[test]
     fn nothing_runs_between_the_nodes_of_a_loop() {
-        let draft = draft(&[("a", Some(0)), ("x", None), ("b", Some(0))], &[(0, 1), (1, 2)]);
+        let draft = draft_of("for i { join a; join b after x; } join x after a;");
         let expected = ["nodes run after each other in a cycle: `x` -> `for i` -> `x` [cycle]\n\
               note: the first `b` runs after `x`\n\
               note: `x` runs after the last `a`\n\
@@ -117,16 +102,9 @@ mod tests {
 
     #[test]
     fn what_was_wrong_before_stays_so() {
-        let mut draft = draft(
-            &[("a", Some(0)), ("x", None), ("b", Some(0)), ("c", None)],
-            &[(0, 1), (1, 2)],
+        let mut draft = draft_of(
+            "device data; for i { join a; join b after x; } join x after a; kernel c: data=; kernel d: data=;",
         );
-        let data = draft.resource("data", Memory::Device);
-        let other = draft.node("d", NodeKind::Kernel);
-        for node in [3, other] {
-            draft.nodes[node].kind = NodeKind::Kernel;
-            draft.access(node, data, Region::Whole, Mode::Write);
-        }
         assert_eq!(messages(&draft).len(), 2, "the cycle and the race");
         draft.nodes[3].broken = true;
         assert_eq!(messages(&draft).len(), 1, "the cycle alone");
@@ -134,49 +112,45 @@ mod tests {
 
     #[test]
     fn what_is_before_and_what_is_after_a_loop_is_right() {
-        let nodes = [("x", None), ("a", Some(0)), ("b", Some(0)), ("y", None), ("c", Some(1))];
-        let right = draft(
-            &nodes,
-            &[(0, 1), (1, 2), (0, 2), (1, 3), (1, 4), (4, 2), (0, 4), (2, 3)],
+        let right = draft_of(
+            "join x; for i { join a after x; for j { join c after a, x; } join b after a, x, c; } join y after a, b;",
         );
         assert_eq!(messages(&right), [""; 0]);
     }
 
     #[test]
     fn loops_run_after_each_other_one_way() {
-        let nodes = [("a", Some(0)), ("b", Some(0)), ("c", Some(2)), ("d", Some(2))];
-        let found = messages(&draft(&nodes, &[(0, 2), (3, 1)]));
+        let draft = |b: &str, d: &str| {
+            draft_of(&format!(
+                "for i {{ join a; join b {b}; }} for k {{ join c after a; join d {d}; }}"
+            ))
+        };
+        let found = messages(&draft("after d", ""));
         assert_eq!(found.len(), 1);
         assert!(found[0].starts_with("nodes run after each other in a cycle: `for i` -> `for k` -> `for i` [cycle]"));
-        assert_eq!(messages(&draft(&nodes, &[(0, 2), (1, 3)])), [""; 0]);
+        assert_eq!(messages(&draft("", "after b")), [""; 0]);
     }
 
     #[test]
     fn inner_loops_are_single_things_inside_outer_ones() {
-        let nodes = [("a", Some(1)), ("x", Some(0)), ("b", Some(1))];
-        let found = messages(&draft(&nodes, &[(0, 1), (1, 2)]));
+        let found = messages(&draft_of("for i { for j { join a; join b after x; } join x after a; }"));
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].contains("`x` -> `for j` -> `x`"), "{found:?}");
     }
 
     #[test]
     fn a_cycle_of_nodes_is_one_mistake() {
-        let nodes = [("a", Some(0)), ("x", None), ("b", Some(0))];
-        let found = messages(&draft(&nodes, &[(0, 1), (1, 0), (0, 2)]));
+        let found = messages(&draft_of("for i { join a after x; join b after a; } join x after a;"));
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].contains("`a` -> `x` -> `a`"));
     }
 
     #[test]
     fn what_is_wrong_in_two_loops_is_no_race_as_well() {
-        let nodes = [("a", Some(1)), ("x", Some(0)), ("b", Some(1)), ("y", None)];
-        let mut draft = draft(&nodes, &[(0, 1), (1, 2), (0, 3), (3, 2)]);
-        let data = draft.resource("data", Memory::Device);
-        let other = draft.node("other", NodeKind::Kernel);
-        draft.nodes[0].kind = NodeKind::Kernel;
-        for node in [0, other] {
-            draft.access(node, data, Region::Whole, Mode::Write);
-        }
+        let draft = draft_of(
+            "device data; for i { for j { kernel a: data=; join b after x, y; } join x after a; }
+             join y after a; kernel other: data=;",
+        );
         let found = messages(&draft);
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(
@@ -187,18 +161,11 @@ mod tests {
 
     #[test]
     fn loops_around_bodies_are_not_in_them() {
-        let mut draft = draft(&[("choice", Some(0))], &[]);
-        let data = draft.resource("data", Memory::Device);
-        draft.nodes[0].kind = NodeKind::If;
-        let body = draft.body(0, Role::Then);
-        let inner = draft.for_loop("l", Some(0));
-        let [first, second, third] =
-            ["first", "second", "third"].map(|name| draft.node_in(body, name, NodeKind::Kernel));
-        draft.nodes[second].in_loop = Some(inner);
-        draft.access(first, data, Region::Whole, Mode::Write);
-        draft.access(second, data, Region::Whole, Mode::Write);
-        draft.edge(first, second);
-        draft.edge(second, third);
+        let mut draft = draft_of(
+            "device data; for i {
+                 if choice { kernel first: data=; for l { kernel second: data= after first; } kernel third after second; }
+             }",
+        );
         assert_eq!(messages(&draft), [""; 0]);
         draft.edges.clear();
         let outcome = check(&draft);

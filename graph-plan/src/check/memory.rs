@@ -207,35 +207,27 @@ fn instead_of_constant(kind: NodeKind, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Code, Draft, Memory, Mode, NodeKind, Region, check};
+    use crate::test_draft::draft_of;
+    use crate::{Code, NodeKind, check};
 
     /// The mistakes of a node that reads an array.
-    fn found(kind: NodeKind, region: Region) -> Vec<String> {
-        let mut draft = Draft::new("Test");
-        let data = draft.resource("data", Memory::Array);
-        let node = draft.node("use", kind);
-        draft.access(node, data, region, Mode::Read);
-        let errors = check(&draft).errors;
+    fn found(kind: NodeKind, part: &str) -> Vec<String> {
+        let errors = check(&draft_of(&format!("array data; {} use: {part};", kind.keyword()))).errors;
         let wrong = errors.iter().filter(|error| error.code == Code::WrongMemory);
         wrong.map(ToString::to_string).collect()
     }
 
     #[test]
     fn unordered_nodes_may_access_mapped_memory() {
-        let mut draft = Draft::new("Test");
-        let news = draft.resource("news", Memory::Mapped);
-        for name in ["one", "other"] {
-            let node = draft.node(name, NodeKind::Kernel);
-            draft.access(node, news, Region::Whole, Mode::Mapped);
-        }
+        let draft = draft_of("mapped news; kernel one: news!; kernel other: news!;");
         assert_eq!(check(&draft).errors, []);
     }
 
     #[test]
     fn only_kernels_copies_and_children_take_whole_arrays() {
         for kind in [NodeKind::Kernel, NodeKind::Memcpy, NodeKind::Graph] {
-            assert_eq!(found(kind, Region::Whole), [""; 0]);
-            let mistakes = found(kind, Region::span(0, 4));
+            assert_eq!(found(kind, "data"), [""; 0]);
+            let mistakes = found(kind, "data[0..4]");
             let expected = " a part of `data`, which is an array";
             assert!(mistakes[0].contains(expected), "{mistakes:?}");
         }
@@ -245,19 +237,14 @@ mod tests {
             (NodeKind::While, "let a kernel read `data`"),
             (NodeKind::Raw, "copy `data` to `device` memory"),
         ] {
-            let mistakes = found(kind, Region::Whole);
+            let mistakes = found(kind, "data");
             assert!(mistakes[0].contains(help), "{mistakes:?}");
         }
     }
 
     #[test]
     fn no_other_mistake_follows_from_a_wrong_access() {
-        let mut draft = Draft::new("Test");
-        let news = draft.resource("news", Memory::Mapped);
-        for name in ["one", "other"] {
-            let node = draft.node(name, NodeKind::Memset);
-            draft.access(node, news, Region::Whole, Mode::Write);
-        }
+        let draft = draft_of("mapped news; memset one: news=; memset other: news=;");
         let codes: Vec<Code> = check(&draft).errors.iter().map(|error| error.code).collect();
         assert_eq!(codes, [Code::WrongMemory; 2]);
     }

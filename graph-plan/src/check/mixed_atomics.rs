@@ -189,20 +189,13 @@ pub fn clash(draft: &Draft, order: &Nest, pair: [(usize, Mode); 2]) -> Option<Di
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_draft::draft_of;
     use crate::{Memory, NodeKind, Region, check};
     use proptest::prelude::*;
 
     /// Three unordered kernels that read `bins`, the last one twice.
     fn draft() -> Draft {
-        let mut draft = Draft::new("Test");
-        let bins = draft.resource("bins", Memory::Device);
-        for name in ["a", "b", "c"] {
-            draft.node(name, NodeKind::Kernel);
-        }
-        for node in [0, 1, 2, 2] {
-            draft.access(node, bins, Region::Whole, Mode::Read);
-        }
-        draft
+        draft_of("device bins; kernel a: bins; kernel b: bins; kernel c: bins, bins;")
     }
 
     #[test]
@@ -219,59 +212,31 @@ mod tests {
 
     #[test]
     fn reads_of_different_iterations_clash_where_they_meet() {
-        let found = |parallel: bool, moves: bool| {
-            let mut draft = draft();
-            draft.nodes.truncate(2);
-            draft.accesses.truncate(2);
-            draft.edge(0, 1);
-            let around = if parallel {
-                draft.each("i", None)
-            } else {
-                draft.for_loop("i", None)
-            };
-            draft.nodes.iter_mut().for_each(|node| node.in_loop = Some(around));
-            if moves {
-                let index = crate::Affine::variable(&draft.loops[around].variable);
-                let index = Region::Index(crate::Bound::Affine(Box::new(index)));
-                draft
-                    .accesses
-                    .iter_mut()
-                    .for_each(|access| access.region = index.clone());
-            }
+        let found = |around: &str, part: &str| {
+            let draft = draft_of(&format!(
+                "device bins; {around} i {{ kernel a: {part}; then kernel b: {part}; }}"
+            ));
             let order = check(&draft).order;
             mixed_reads(&draft, &order, &[Some(0), None])
         };
-        assert_eq!(found(true, false), [(0, 1)]);
-        assert_eq!(found(true, true), []);
-        assert_eq!(found(false, false), []);
+        assert_eq!(found("each", "bins"), [(0, 1)]);
+        assert_eq!(found("each", "bins[i]"), []);
+        assert_eq!(found("for", "bins"), []);
     }
 
     #[test]
     fn a_condition_clashes_with_its_body_in_other_iterations() {
-        let mut draft = Draft::new("Test");
-        let flag = draft.resource("flag", Memory::Device);
-        let around = draft.each("i", None);
-        let choice = draft.node("choice", NodeKind::If);
-        draft.nodes[choice].in_loop = Some(around);
-        draft.access(choice, flag, Region::Whole, Mode::Read);
-        let body = draft.body(choice, crate::Role::Then);
-        let inner = draft.node_in(body, "inner", NodeKind::Kernel);
-        draft.access(inner, flag, Region::Whole, Mode::Read);
+        let draft = draft_of("device flag; each i { if choice: flag { kernel inner: flag; } }");
         let order = check(&draft).order;
         assert_eq!(mixed_reads(&draft, &order, &[None, Some(0)]), [(0, 1)]);
     }
 
     #[test]
     fn a_later_read_of_another_part_stands_for_none() {
-        let mut draft = Draft::new("Test");
-        let bins = draft.resource("bins", Memory::Device);
-        for (name, start) in [("a", 0), ("b", 4), ("begin", 8), ("next", 8), ("c", 0)] {
-            let node = draft.node(name, NodeKind::Kernel);
-            draft.access(node, bins, Region::span(start, start + 4), Mode::Read);
-        }
-        for (from, to) in [(0, 1), (2, 3), (3, 4)] {
-            draft.edge(from, to);
-        }
+        let draft = draft_of(
+            "device bins; kernel a: bins[0..4]; then kernel b: bins[4..8];
+             kernel begin: bins[8..12]; then kernel next: bins[8..12]; then kernel c: bins[0..4];",
+        );
         let classes = [Some(0), Some(0), None, None, None];
         let order = check(&draft).order;
         assert_eq!(mixed_reads(&draft, &order, &classes), [(0, 4)]);
@@ -279,23 +244,14 @@ mod tests {
 
     #[test]
     fn reads_in_a_body_clash_with_those_outside() {
-        let mut draft = Draft::new("Test");
-        let flag = draft.resource("flag", Memory::Device);
-        let choice = draft.node("choice", NodeKind::If);
-        let body = draft.body(choice, crate::Role::Then);
-        let inner = draft.node_in(body, "inner", NodeKind::Kernel);
-        let other = draft.node("other", NodeKind::Kernel);
-        draft.access(inner, flag, Region::Whole, Mode::Read);
-        draft.access(other, flag, Region::Whole, Mode::Read);
+        let draft = draft_of("device flag; if choice { kernel inner: flag; } kernel other: flag;");
         let order = check(&draft).order;
         assert_eq!(mixed_reads(&draft, &order, &[Some(0), None]), [(0, 1)]);
     }
 
     #[test]
     fn a_write_is_no_read() {
-        let mut draft = draft();
-        draft.accesses.truncate(2);
-        draft.accesses[0].mode = Mode::Write;
+        let draft = draft_of("device bins; kernel a: bins=; kernel b: bins;");
         let order = check(&draft).order;
         assert_eq!(mixed_reads(&draft, &order, &[None, Some(0)]), []);
     }
@@ -333,19 +289,13 @@ mod tests {
 
     #[test]
     fn ordered_nodes_and_other_parts_do_not_clash() {
-        let mut draft = draft();
-        draft.edge(0, 1);
-        draft.edge(1, 2);
-        let outcome = check(&draft);
-        let classes = [0, 1, 2, 3].map(Some);
-        let of_one_node = [(2, 3)];
-        assert_eq!(mixed_reads(&draft, &outcome.order, &classes), of_one_node);
-        draft.accesses[2].region = Region::span(0, 4);
-        draft.accesses[3].region = Region::span(4, 8);
-        assert_eq!(
-            mixed_reads(&draft, &outcome.order, &[Some(0), Some(1), Some(2), Some(3)]),
-            []
-        );
+        let found = |last: &str| {
+            let text = format!("device bins; kernel a: bins; then kernel b: bins; then kernel c: {last};");
+            let draft = draft_of(&text);
+            mixed_reads(&draft, &check(&draft).order, &[0, 1, 2, 3].map(Some))
+        };
+        assert_eq!(found("bins, bins"), [(2, 3)], "of one node");
+        assert_eq!(found("bins[0..4], bins[4..8]"), []);
     }
 
     #[test]

@@ -38,27 +38,15 @@ pub(super) fn other_nodes(draft: &Draft, usable: &[usize], errors: &mut Vec<Diag
 
 #[cfg(test)]
 mod tests {
-    use crate::{Code, Draft, NodeKind, check};
+    use crate::test_draft::draft_of;
+    use crate::{Code, NodeKind, check};
 
     #[test]
     fn kernels_and_collectives_start_early() {
-        let kinds = [
-            (NodeKind::AllReduce, true),
-            (NodeKind::AllGather, true),
-            (NodeKind::ReduceScatter, true),
-            (NodeKind::Broadcast, true),
-            (NodeKind::Exchange, true),
-            (NodeKind::Memcpy, false),
-            (NodeKind::Join, false),
-        ];
-        for (kind, may) in kinds {
-            let mut draft = Draft::new("Test");
-            let nodes = [("a", NodeKind::Kernel), ("b", kind), ("c", NodeKind::Kernel)];
-            for (name, kind) in nodes {
-                draft.node(name, kind);
-            }
-            draft.programmatic_edge(0, 1);
-            draft.programmatic_edge(1, 2);
+        for kind in NodeKind::ALL {
+            let may = *kind == NodeKind::Kernel || kind.is_collective();
+            let keyword = kind.keyword();
+            let draft = draft_of(&format!("kernel a; {keyword} b after ~a; kernel c after ~b;"));
             let found = check(&draft).errors;
             let refused = found.iter().filter(|error| error.code == Code::ProgrammaticEdge);
             assert_eq!(refused.count(), if may { 0 } else { 2 }, "{kind:?}");
@@ -67,12 +55,7 @@ mod tests {
 
     #[test]
     fn one_pair_has_one_edge() {
-        let mut draft = Draft::new("Test");
-        for name in ["a", "b"] {
-            draft.node(name, NodeKind::Kernel);
-        }
-        draft.programmatic_edge(0, 1);
-        draft.edge(0, 1);
+        let draft = draft_of("kernel a; kernel b after ~a, a;");
         let errors = check(&draft).errors;
         assert_eq!(errors.len(), 1);
         assert_eq!(errors[0].code, Code::DuplicateDependency);
@@ -80,10 +63,7 @@ mod tests {
 
     #[test]
     fn edges_that_are_left_out_renumber_the_others() {
-        let mut draft = Draft::new("Test");
-        for name in ["a", "b", "c"] {
-            draft.node(name, NodeKind::Kernel);
-        }
+        let mut draft = draft_of("kernel a; kernel b; kernel c;");
         draft.programmatic_edge(0, 7);
         draft.edge(0, 1);
         draft.programmatic_edge(1, 2);

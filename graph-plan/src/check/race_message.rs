@@ -253,6 +253,7 @@ fn useless_join(draft: &Draft, earlier: usize, later: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_draft::draft_of;
     use crate::{Bound, check};
 
     #[test]
@@ -278,60 +279,41 @@ mod tests {
         (error.message, error.help.unwrap_or_default())
     }
 
-    /// The helps for kernels `a` to `d` with these edges, of which the last three, or all four, write the same memory.
-    fn helps(writers: std::ops::Range<usize>, edges: &[(usize, usize)]) -> Vec<String> {
-        let mut draft = Draft::new("Test");
-        draft.resource("x", Memory::Device);
-        for name in ["a", "b", "c", "d"] {
-            let node = draft.node(name, NodeKind::Kernel);
-            if writers.contains(&node) {
-                draft.access(node, 0, Region::Whole, Mode::Write);
-            }
-        }
-        edges.iter().for_each(|&(from, to)| {
-            draft.edge(from, to);
-        });
-        let errors = check(&draft).errors;
+    fn helps(text: &str) -> Vec<String> {
+        let errors = check(&draft_of(text)).errors;
         errors.into_iter().filter_map(|error| error.help).collect()
     }
 
     #[test]
     fn an_edge_between_the_racing_nodes_themselves_has_no_other_way() {
         let end = ["add `c` to the `after` list of `d`"];
-        assert_eq!(helps(0..4, &[(0, 1), (1, 2)]), end, "`a` and `b` race with `d` too");
+        assert_eq!(
+            helps("device x; kernel a: x=; then kernel b: x=; then kernel c: x=; kernel d: x=;"),
+            end,
+            "`a` and `b` race with `d` too"
+        );
         let beginning = ["add `b` to the `after` list of `c`"];
-        assert_eq!(helps(1..4, &[(0, 1), (2, 3)]), beginning, "`b` races with `d` too");
+        assert_eq!(
+            helps("device x; kernel a; then kernel b: x=; kernel c: x=; then kernel d: x=;"),
+            beginning,
+            "`b` races with `d` too"
+        );
     }
 
     #[test]
     fn an_edge_that_begins_at_one_race_may_order_another() {
-        let last_note = |nodes: [&'static str; 5], edges: [(usize, usize); 3], races: [(usize, usize); 2]| {
-            let mut draft = Draft::new("Test");
-            let memory = ["x", "y"].map(|name| draft.resource(name, Memory::Device));
-            for name in nodes {
-                draft.node(name, NodeKind::Kernel);
-            }
-            for (from, to) in edges {
-                draft.edge(from, to);
-            }
-            let of_node = |node: usize| {
-                memory
-                    .iter()
-                    .zip(races)
-                    .filter(move |(_, (a, b))| [*a, *b].contains(&node))
-            };
-            for node in 0..nodes.len() {
-                for (&resource, _) in of_node(node) {
-                    draft.access(node, resource, Region::Whole, Mode::Write);
-                }
-            }
-            let mut errors = check(&draft).errors;
+        let last_note = |text: &str| {
+            let mut errors = check(&draft_of(text)).errors;
             assert_eq!(errors.len(), 1, "{errors:?}");
             errors.remove(0).notes.pop()
         };
-        let begins = last_note(["b", "a", "fork", "x", "y"], [(0, 1), (2, 3), (2, 4)], [(1, 3), (0, 4)]);
+        let begins = last_note(
+            "device p, q; kernel b: q=; then kernel a: p=; kernel fork; kernel x: p= after fork; kernel y: q= after fork;",
+        );
         assert_eq!(begins.as_deref(), Some("an edge from `a` to `fork` orders all of them"));
-        let ends = last_note(["a", "b", "join", "x", "y"], [(0, 2), (1, 2), (3, 4)], [(0, 3), (1, 4)]);
+        let ends = last_note(
+            "device p, q; kernel a: p=; kernel b: q=; kernel join after a, b; kernel x: p=; then kernel y: q=;",
+        );
         assert_eq!(ends.as_deref(), Some("an edge from `join` to `x` orders all of them"));
     }
 
@@ -383,13 +365,7 @@ mod tests {
 
     #[test]
     fn a_join_that_is_one_of_the_two_is_not_told() {
-        let mut draft = Draft::new("Test");
-        draft.resource("x", Memory::Device);
-        draft.node("j", NodeKind::Join);
-        draft.node("k", NodeKind::Kernel);
-        draft.node("l", NodeKind::Kernel);
-        draft.edge(0, 2);
-        draft.edge(1, 2);
+        let draft = draft_of("join j; kernel k; kernel l after j, k;");
         assert_eq!(useless_join(&draft, 1, 2), Some(0));
         assert_eq!(useless_join(&draft, 0, 2), None);
         assert_eq!(useless_join(&draft, 2, 1), None);

@@ -245,22 +245,8 @@ impl ScratchUse<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Affine, Bound, Code, Draft, Memory, Mode, NodeKind, Region, Role, Subject, Variable, check};
-    use std::sync::Arc;
-
-    /// Nodes that each touch one resource, `tmp`, in a row.
-    fn row(accesses: &[(&'static str, Mode)]) -> Draft {
-        let mut draft = Draft::new("Test");
-        let tmp = draft.resource("tmp", Memory::Scratch);
-        for (index, (name, mode)) in accesses.iter().enumerate() {
-            let node = draft.node(*name, NodeKind::Kernel);
-            draft.access(node, tmp, Region::Whole, *mode);
-            if index > 0 {
-                draft.edge(index - 1, index);
-            }
-        }
-        draft
-    }
+    use crate::test_draft::draft_of;
+    use crate::{Bound, Code, Draft, Mode, NodeKind, Region, Role, Subject, check};
 
     fn found(draft: &Draft) -> Vec<(Code, Subject)> {
         let errors = check(draft).errors;
@@ -269,7 +255,7 @@ mod tests {
 
     #[test]
     fn atomic_updates_start_from_what_was_there() {
-        let mut draft = row(&[("count", Mode::Atomic), ("use", Mode::Read)]);
+        let mut draft = draft_of("scratch tmp; then kernel count: tmp+; then kernel use: tmp;");
         assert_eq!(found(&draft).len(), 1, "and what was updated is not told again");
         let other = draft.node("other", NodeKind::Kernel);
         draft.access(other, 0, Region::Whole, Mode::Atomic);
@@ -280,13 +266,13 @@ mod tests {
             help.ends_with("keeps its contents, so that updates add to those of earlier launches"),
             "{help}"
         );
-        let cleared = row(&[("clear", Mode::Write), ("count", Mode::Atomic), ("use", Mode::Read)]);
+        let cleared = draft_of("scratch tmp; then kernel clear: tmp=; then kernel count: tmp+; then kernel use: tmp;");
         assert_eq!(found(&cleared), []);
     }
 
     #[test]
     fn the_first_reader_of_what_nothing_writes_is_told_so() {
-        let draft = row(&[("use", Mode::Read), ("again", Mode::Read)]);
+        let draft = draft_of("scratch tmp; then kernel use: tmp; then kernel again: tmp;");
         let errors = check(&draft).errors;
         assert_eq!(errors.len(), 1);
         assert_eq!(errors[0].subject, Subject::Access(0));
@@ -299,37 +285,21 @@ mod tests {
 
     #[test]
     fn the_first_of_two_reads_of_one_node_is_told() {
-        let mut draft = row(&[("use", Mode::Read)]);
-        draft.accesses[0].region = Region::span(0, 2);
-        draft.access(0, 0, Region::span(2, 4), Mode::Read);
-        let fill = draft.node("fill", NodeKind::Kernel);
-        draft.access(fill, 0, Region::Whole, Mode::Write);
-        draft.edge(0, fill);
+        let draft = draft_of("scratch tmp; kernel use: tmp[0..2], tmp[2..4]; then kernel fill: tmp=;");
         assert_eq!(found(&draft), [(Code::Uninitialized, Subject::Access(0))]);
     }
 
     #[test]
     fn an_unordered_write_of_another_part_is_no_race() {
-        let mut draft = row(&[("fill", Mode::Write)]);
-        draft.accesses[0].region = Region::span(0, 4);
-        let reader = draft.node("use", NodeKind::Kernel);
-        let read = draft.access(reader, 0, Region::span(4, 8), Mode::Read);
-        assert_eq!(found(&draft), [(Code::Uninitialized, Subject::Access(read))]);
+        let draft = draft_of("scratch tmp; kernel fill: tmp[0..4]=; kernel use: tmp[4..8];");
+        assert_eq!(found(&draft), [(Code::Uninitialized, Subject::Access(1))]);
     }
 
     #[test]
     fn the_write_of_an_earlier_iteration_is_told_of_its_own_edge_alone() {
         let note = |from: usize, to: usize| {
-            let mut draft = Draft::new("Test");
-            let tmp = draft.resource("tmp", Memory::Scratch);
-            let around = draft.each("i", None);
-            for (name, mode) in [("use", Mode::Read), ("fill", Mode::Write), ("other", Mode::Read)] {
-                let node = draft.node(name, NodeKind::Kernel);
-                draft.nodes[node].in_loop = Some(around);
-                draft.access(node, tmp, Region::Whole, mode);
-            }
-            draft.edge(0, 1);
-            draft.edge(1, 2);
+            let mut draft =
+                draft_of("scratch tmp; each i { kernel use: tmp; then kernel fill: tmp=; then kernel other: tmp; }");
             draft.shift(from, to, [-1]);
             let mut errors = check(&draft).errors;
             errors.retain(|error| error.code == Code::Uninitialized);
@@ -342,11 +312,7 @@ mod tests {
 
     #[test]
     fn a_first_use_that_may_write_is_left_to_who_knows() {
-        let draft = row(&[
-            ("first", Mode::ReadWrite),
-            ("again", Mode::ReadWrite),
-            ("use", Mode::Read),
-        ]);
+        let draft = draft_of("scratch tmp; then kernel first: tmp*; then kernel again: tmp*; then kernel use: tmp;");
         let outcome = check(&draft);
         assert!(outcome.errors.is_empty());
         assert_eq!(outcome.first_writes, [0]);
@@ -354,8 +320,7 @@ mod tests {
 
     #[test]
     fn an_unordered_write_is_a_race_and_nothing_else() {
-        let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read)]);
-        draft.edges.clear();
+        let mut draft = draft_of("scratch tmp; kernel fill: tmp=; kernel use: tmp;");
         assert_eq!(found(&draft), [(Code::Race, Subject::Access(1))]);
         draft.accesses[1].mode = Mode::ReadWrite;
         assert_eq!(found(&draft), [(Code::Race, Subject::Access(1))]);
@@ -364,8 +329,7 @@ mod tests {
 
     #[test]
     fn a_write_of_another_part_is_none() {
-        let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read)]);
-        draft.accesses[0].region = Region::span(0, 4);
+        let mut draft = draft_of("scratch tmp; kernel fill: tmp[0..4]=; then kernel use: tmp;");
         assert_eq!(found(&draft), [], "the length is not known");
         draft.accesses[1].region = Region::span(4, 8);
         let expected = ["`fill` writes `tmp[0..4]`, `use` reads `tmp[4..8]`"];
@@ -374,10 +338,9 @@ mod tests {
 
     #[test]
     fn a_write_of_some_of_the_memory_is_not_enough() {
-        let mut draft = row(&[("first", Mode::Write), ("second", Mode::Write), ("use", Mode::Read)]);
+        let mut draft =
+            draft_of("scratch tmp; kernel first: tmp[0..1]=; then kernel second: tmp[5..8]=; then kernel use: tmp;");
         draft.resources[0].extent = Some(8);
-        draft.accesses[0].region = Region::span(0, 1);
-        draft.accesses[1].region = Region::span(5, 8);
         let expected = "node `use` reads `tmp`, which is written only in part [uninitialized]\n\
              note: no node before `use` writes `tmp[1..5]`\n\
              note: scratch memory keeps nothing from one launch to the next, and may hold data of other graphs\n\
@@ -400,51 +363,33 @@ mod tests {
 
     #[test]
     fn a_loop_writes_the_parts_of_all_its_iterations() {
-        let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read)]);
-        draft.resources[0].extent = Some(8);
-        let variable = Arc::new(Variable {
-            first: Affine::literal(0),
-            last: Affine::literal(7),
-            ..Variable::new(0, "i")
-        });
-        draft.for_loop("i", None);
-        draft.loops[0].variable = Arc::clone(&variable);
-        draft.nodes[0].in_loop = Some(0);
-        let index = |factor| Affine::variable(&variable).times(factor).unwrap();
-        draft.accesses[0].region = Region::Index(Bound::Affine(Box::new(index(1))));
-        assert_eq!(found(&draft), []);
-        draft.accesses[0].region = Region::Index(Bound::Affine(Box::new(index(2))));
-        let notes = check(&draft).errors.swap_remove(0).notes;
+        let draft = |part: &str| {
+            let text =
+                format!("scratch tmp; for i in 0..8 {{ kernel fill: tmp[{part}]=; }} kernel use: tmp after fill;");
+            let mut draft = draft_of(&text);
+            draft.resources[0].extent = Some(8);
+            draft
+        };
+        assert_eq!(found(&draft("i")), []);
+        let notes = check(&draft("2 * i")).errors.swap_remove(0).notes;
         assert_eq!(notes[0], "no node before `use` writes `tmp[1..2]`");
     }
 
     #[test]
     fn who_reads_nothing_needs_no_write() {
-        let mut draft = row(&[("copy", Mode::Read), ("first", Mode::ReadWrite)]);
-        draft.accesses[0].region = Region::span(4, 4);
-        draft.accesses[1].region = Region::span(0, 0);
+        let draft = draft_of("scratch tmp; kernel copy: tmp[4..4]; then kernel first: tmp[0..0]*;");
         assert_eq!(found(&draft), []);
         assert_eq!(check(&draft).first_writes, [0_usize; 0]);
     }
 
     #[test]
     fn what_a_condition_decides_initialises_nothing_outside() {
-        let mut draft = Draft::new("Test");
-        let flag = draft.resource("flag", Memory::Device);
-        let tmp = draft.resource("tmp", Memory::Scratch);
-        let choice = draft.node("choice", NodeKind::If);
-        draft.access(choice, flag, Region::Whole, Mode::Read);
-        let (then, otherwise) = (draft.body(choice, Role::Then), draft.body(choice, Role::Else));
-        let fill = draft.node_in(then, "fill", NodeKind::Memset);
-        draft.access(fill, tmp, Region::Whole, Mode::Write);
-        let inside = draft.node_in(then, "inside", NodeKind::Kernel);
-        draft.access(inside, tmp, Region::Whole, Mode::Read);
-        draft.edge(fill, inside);
-        let other = draft.node_in(otherwise, "other", NodeKind::Kernel);
-        let in_else = draft.access(other, tmp, Region::Whole, Mode::Read);
-        let after = draft.node("after", NodeKind::Kernel);
-        let read = draft.access(after, tmp, Region::Whole, Mode::Read);
-        draft.edge(choice, after);
+        let mut draft = draft_of(
+            "device flag; scratch tmp;
+             if choice: flag { memset fill: tmp=; then kernel inside: tmp; } else { kernel other: tmp; }
+             then kernel after: tmp;",
+        );
+        let (in_else, read) = (3, 4);
         let expected = [(Code::Uninitialized, Subject::Access(in_else))];
         assert_eq!(found(&draft), expected, "the reader after it says no more");
         draft.accesses[in_else].mode = Mode::Write;
@@ -452,14 +397,14 @@ mod tests {
         assert_eq!(errors[0].subject, Subject::Access(read));
         let expected = ["`fill` writes `tmp`, but in the body of `choice`, which need not run"];
         assert_eq!(errors[0].notes, expected);
-        draft.nodes[choice].kind = NodeKind::Graph;
-        draft.bodies[then].role = Role::Child;
+        draft.nodes[0].kind = NodeKind::Graph;
+        draft.bodies[1].role = Role::Child;
         assert_eq!(found(&draft), [], "a child graph runs");
     }
 
     #[test]
     fn what_is_disabled_initialises_nothing() {
-        let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read), ("again", Mode::ReadWrite)]);
+        let mut draft = draft_of("scratch tmp; then kernel fill: tmp=; then kernel use: tmp; then kernel again: tmp*;");
         draft.nodes[1].disabled = true;
         assert_eq!(found(&draft), []);
         assert_eq!(check(&draft).first_writes, [0_usize; 0]);
@@ -476,7 +421,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_what_follows_a_mistake() {
-        let mut draft = row(&[("broken", Mode::Read), ("use", Mode::Read)]);
+        let mut draft = draft_of("scratch tmp; then kernel broken: tmp; then kernel use: tmp;");
         draft.nodes[0].broken = true;
         let other = draft.node("other", NodeKind::Kernel);
         let read = draft.access(other, 0, Region::Whole, Mode::Read);
@@ -490,13 +435,9 @@ mod tests {
 
     #[test]
     fn an_earlier_write_of_another_part_is_told_before_a_later_one_of_the_same() {
-        let mut draft = row(&[("late", Mode::Write), ("use", Mode::Read), ("early", Mode::Write)]);
-        draft.edges.clear();
-        draft.edge(2, 1);
-        draft.edge(1, 0);
-        for (access, start) in [(0, 4), (1, 4), (2, 0)] {
-            draft.accesses[access].region = Region::span(start, start + 4);
-        }
+        let draft = draft_of(
+            "scratch tmp; kernel late: tmp[4..8]= after use; kernel use: tmp[4..8] after early; kernel early: tmp[0..4]=;",
+        );
         assert_eq!(
             check(&draft).errors[0].notes,
             ["`early` writes `tmp[0..4]`, `use` reads `tmp[4..8]`"]

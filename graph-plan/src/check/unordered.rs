@@ -177,35 +177,8 @@ impl<'a> Scope<'a> {
 
 #[cfg(test)]
 mod tests {
+    use crate::test_draft::draft_of;
     use crate::{Code, Draft, Memory, Mode, NodeKind, Region, check};
-
-    /// `for i { .. }` with the nodes `inside`, and nodes `outside`; edges; and nodes that write `data`, or read it.
-    fn draft(
-        [inside, outside]: [&[&'static str]; 2],
-        edges: &[(&str, &str)],
-        [writers, readers]: [&[&str]; 2],
-    ) -> Draft {
-        let mut draft = Draft::new("Test");
-        draft.resource("data", Memory::Device);
-        let around = draft.for_loop("i", None);
-        for (names, in_loop) in [(inside, Some(around)), (outside, None)] {
-            for &name in names {
-                let node = draft.node(name, NodeKind::Kernel);
-                draft.nodes[node].in_loop = in_loop;
-                if writers.contains(&name) {
-                    draft.access(node, 0, Region::Whole, Mode::Write);
-                } else if readers.contains(&name) {
-                    draft.access(node, 0, Region::Whole, Mode::Read);
-                }
-            }
-        }
-        let node = |draft: &Draft, name: &str| draft.nodes.iter().position(|node| node.name == name).unwrap();
-        for (from, to) in edges {
-            let (from, to) = (node(&draft, from), node(&draft, to));
-            draft.edge(from, to);
-        }
-        draft
-    }
 
     /// The edges that races lack, as the helps say.
     fn missing(draft: &Draft) -> Vec<String> {
@@ -234,60 +207,46 @@ mod tests {
         assert_eq!(missing(&draft), helps);
     }
 
-    const FAN: [&str; 5] = ["first", "a", "b", "c", "last"];
-    const EDGES_OF_FAN: [(&str, &str); 6] = [
-        ("first", "a"),
-        ("first", "b"),
-        ("first", "c"),
-        ("a", "last"),
-        ("b", "last"),
-        ("c", "last"),
-    ];
+    /// A fan in a loop, and the node `down`, which writes what the fan reads.
+    fn fan(inside: &str, outside: &str) -> Draft {
+        draft_of(&format!(
+            "device data;
+             for i {{
+                 kernel first; kernel a: data after first; kernel b: data after first; kernel c: data after first;
+                 kernel last after a, b, c; {inside}
+             }} {outside}"
+        ))
+    }
 
     #[test]
     fn one_edge_joins_all_of_a_loop() {
-        let readers = ["a", "b", "c"];
-        let after = draft([&FAN, &["down"]], &EDGES_OF_FAN, [&["down"], &readers]);
+        let down = "kernel down: data=;";
         let expected = ["help: add `last` to the `after` list of `down`, or let `down` run after each of them"];
-        assert_eq!(missing(&after), expected);
-        let inside = draft(
-            [&["first", "a", "b", "c", "last", "down"], &[]],
-            &EDGES_OF_FAN,
-            [&["down"], &readers],
-        );
-        assert_eq!(missing(&inside), missing(&after));
+        assert_eq!(missing(&fan("", down)), expected);
+        assert_eq!(missing(&fan(down, "")), expected);
     }
 
     /// In both graphs, one edge from `joined` to `write` would do, if nothing of the loop ran before and after it.
     #[test]
     fn no_edge_is_proposed_that_leaves_a_loop_and_enters_it_again() {
+        let draft = |inside: &str, outside: &str| draft_of(&format!("device data; for i {{ {inside} }} {outside}"));
         let each = [
             "help: add `one` to the `after` list of `write`",
             "help: add `two` to the `after` list of `write`",
         ];
-        let edges = [
-            ("one", "joined"),
-            ("two", "joined"),
-            ("write", "late"),
-            ("early", "joined"),
-        ];
-        let accesses: [&[&str]; 2] = [&["write"], &["one", "two"]];
+        let (early, late) = ("kernel early;", "kernel late after write;");
+        let readers = "kernel one: data; kernel two: data;";
+        let (joined, write) = ("kernel joined after one, two", "kernel write: data=;");
         let outside = draft(
-            [&["early", "late"], &["one", "two", "joined", "write"]],
-            &edges,
-            accesses,
+            &format!("{early} {late}"),
+            &format!("{readers} {joined}, early; {write}"),
         );
         assert_eq!(missing(&outside), each);
-        let half = draft(
-            [&["early", "late", "joined"], &["one", "two", "write"]],
-            &edges[..3],
-            accesses,
-        );
+        let half = draft(&format!("{early} {late} {joined};"), &format!("{readers} {write}"));
         assert_eq!(missing(&half), each);
         let free = draft(
-            [&["early", "late"], &["one", "two", "joined", "write"]],
-            &edges[..2],
-            accesses,
+            &format!("{early} kernel late;"),
+            &format!("{readers} {joined}; {write}"),
         );
         let expected = ["help: add `joined` to the `after` list of `write`, or let `write` run after each of them"];
         assert_eq!(missing(&free), expected);

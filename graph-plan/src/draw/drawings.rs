@@ -1,25 +1,22 @@
 //! Whole drawings of small plans.
 
-use crate::{Draft, Memory, Mode, NodeKind, Plan, Region, Role, check, infer};
+use crate::test_draft::draft_of;
+use crate::{Plan, check, infer};
+
+/// The plan of a text, whose memory has 4 bytes each.
+fn plan_of(text: &str) -> Plan {
+    let draft = draft_of(text);
+    Plan::of(&draft, &check(&draft), |_| 4)
+}
 
 fn plan() -> Plan {
-    let mut draft = Draft::new("Example");
-    let host = draft.resource("input", Memory::Host);
-    let data = draft.resource("data", Memory::Device);
-    let upload = draft.node("upload", NodeKind::Memcpy);
-    let scale = draft.node("scale", NodeKind::Kernel);
-    draft.access(upload, host, Region::Whole, Mode::Read);
-    draft.access(upload, data, Region::Whole, Mode::Write);
-    draft.access(scale, data, Region::Whole, Mode::ReadWrite);
-    draft.edge(upload, scale);
-    let outcome = check(&draft);
-    Plan::of(&draft, &outcome, |_| 4)
+    plan_of("host input; device data; memcpy upload: input, data=; then kernel scale: data*;")
 }
 
 #[test]
 fn dot_has_every_node_and_edge() {
     let expected = concat!(
-        "digraph \"Example\" {\n",
+        "digraph \"Test\" {\n",
         "    node [fontname=\"sans-serif\"];\n",
         "    n0 [shape=ellipse, label=\"memcpy upload\\nreads input\\nwrites data\"];\n",
         "    n1 [shape=box, label=\"kernel scale\\nwrites data\"];\n",
@@ -31,24 +28,13 @@ fn dot_has_every_node_and_edge() {
 
 #[test]
 fn atomic_updates_are_told_from_writes() {
-    let mut draft = Draft::new("Histogram");
-    let bins = draft.resource("bins", Memory::Device);
-    let clear = draft.node("clear", NodeKind::Memset);
-    let count = draft.node("count", NodeKind::Kernel);
-    draft.access(clear, bins, Region::Whole, Mode::Write);
-    draft.access(count, bins, Region::Whole, Mode::Atomic);
-    draft.edge(clear, count);
-    let plan = Plan::of(&draft, &check(&draft), |_| 4);
+    let plan = plan_of("device bins; memset clear: bins=; then kernel count: bins+;");
     assert!(plan.to_mermaid().contains("n1[\"kernel count<br>updates bins\"]"));
 }
 
 #[test]
 fn unusual_kinds_of_memory_are_named() {
-    let mut draft = Draft::new("Stream");
-    let news = draft.resource("news", Memory::Mapped);
-    let tell = draft.node("tell", NodeKind::Kernel);
-    draft.access(tell, news, Region::Whole, Mode::Mapped);
-    let plan = Plan::of(&draft, &check(&draft), |_| 4);
+    let plan = plan_of("mapped news; kernel tell: news!;");
     assert!(plan.to_mermaid().contains("n0[\"kernel tell<br>updates mapped news\"]"));
 }
 
@@ -66,22 +52,9 @@ fn mermaid_has_every_node_and_edge() {
 
 #[test]
 fn loops_are_drawn_inside_the_graph() {
-    let mut draft = Draft::new("Layers");
-    let outer = draft.for_loop("layer", None);
-    let inner = draft.for_loop("j", Some(outer));
-    let in_body = draft.for_loop("k", Some(outer));
-    let first = draft.node("first", NodeKind::Join);
-    let choice = draft.node("choice", NodeKind::If);
-    let body = draft.body(choice, Role::Then);
-    let deep = draft.node_in(body, "deep", NodeKind::Join);
-    let last = draft.node("last", NodeKind::Join);
-    let in_loops = [(first, inner), (choice, outer), (deep, in_body)];
-    for (node, around) in in_loops {
-        draft.nodes[node].in_loop = Some(around);
-    }
-    draft.edge(first, choice);
-    draft.edge(choice, last);
-    let plan = Plan::of(&draft, &check(&draft), |_| 4);
+    let plan = plan_of(
+        "for layer { for j { join first; } if choice after first { for k { join deep; } } } join last after choice;",
+    );
     let dot = concat!(
         "    subgraph cluster_for_0 {\n",
         "        label=\"for layer\";\n",
@@ -120,14 +93,7 @@ fn loops_are_drawn_inside_the_graph() {
 
 #[test]
 fn edges_between_iterations_are_dashed_and_named() {
-    let mut draft = Draft::new("Wavefront");
-    let outer = draft.each("i", None);
-    let inner = draft.each("j", Some(outer));
-    let block = draft.node("block", NodeKind::Join);
-    draft.nodes[block].in_loop = Some(inner);
-    draft.shift(block, block, [-1, 0]);
-    draft.programmatic_shift(block, block, [0, -1]);
-    let plan = Plan::of(&draft, &check(&draft), |_| 4);
+    let plan = plan_of("each i { each j { join block after block(-1, 0), ~block(0, -1); } }");
     let (dot, mermaid) = (plan.to_dot(), plan.to_mermaid());
     assert!(dot.contains("label=\"each i\""), "{dot}{mermaid}");
     assert!(mermaid.contains("\"each j\""), "{dot}{mermaid}");
@@ -140,19 +106,9 @@ fn edges_between_iterations_are_dashed_and_named() {
 
 #[test]
 fn bodies_are_drawn_inside_the_graph() {
-    let mut draft = Draft::new("Loop");
-    let flag = draft.resource("flag", Memory::Device);
-    let repeat = draft.node("repeat", NodeKind::While);
-    draft.access(repeat, flag, Region::Whole, Mode::Read);
-    let body = draft.body(repeat, Role::While);
-    let pick = draft.node_in(body, "pick", NodeKind::Switch);
-    draft.access(pick, flag, Region::Whole, Mode::Read);
-    let [_, second] = [draft.body(pick, Role::Case), draft.body(pick, Role::Case)];
-    let step = draft.node_in(second, "step", NodeKind::Kernel);
-    draft.access(step, flag, Region::Whole, Mode::ReadWrite);
-    let plan = Plan::of(&draft, &check(&draft), |_| 4);
+    let plan = plan_of("device flag; while repeat: flag { switch pick: flag { } { kernel step: flag*; } }");
     let dot = concat!(
-        "digraph \"Loop\" {\n",
+        "digraph \"Test\" {\n",
         "    node [fontname=\"sans-serif\"];\n",
         "    n0 [shape=diamond, label=\"while repeat\\nreads flag\"];\n",
         "    subgraph cluster_1 {\n",
@@ -192,13 +148,8 @@ fn bodies_are_drawn_inside_the_graph() {
 
 #[test]
 fn scratch_memory_is_drawn_with_its_place() {
-    let mut draft = Draft::new("Example");
-    let a = draft.resource("a", Memory::Scratch);
-    let b = draft.resource("b", Memory::Scratch);
-    let node = draft.node("work", NodeKind::Kernel);
-    draft.access(node, a, Region::Whole, Mode::ReadWrite);
-    draft.access(node, b, Region::Whole, Mode::ReadWrite);
-    let plan = Plan::of(&draft, &check(&draft), |_| 300).with_arena([(a, 0), (b, 512)]);
+    let draft = draft_of("scratch a, b; kernel work: a*, b*;");
+    let plan = Plan::of(&draft, &check(&draft), |_| 300).with_arena([(0, 0), (1, 512)]);
     assert_eq!(plan.arena(), 1024);
     let dot = plan.to_dot();
     let part = "    label=\"scratch: 600 bytes in an arena of 1024\";\n";
@@ -211,13 +162,7 @@ fn scratch_memory_is_drawn_with_its_place() {
 
 #[test]
 fn programmatic_edges_are_dashed() {
-    let mut draft = Draft::new("Chain");
-    for name in ["a", "b", "c"] {
-        draft.node(name, NodeKind::Kernel);
-    }
-    draft.edge(0, 1);
-    draft.programmatic_edge(1, 2);
-    let plan = Plan::of(&draft, &check(&draft), |_| 0);
+    let plan = plan_of("kernel a; then kernel b; kernel c after ~b;");
     assert_eq!(plan.nodes[2].after[..], [1]);
     assert_eq!(
         (&plan.nodes[1].programmatic[..], &plan.nodes[2].programmatic[..]),
@@ -231,13 +176,7 @@ fn programmatic_edges_are_dashed() {
 
 #[test]
 fn inferred_edges_are_labelled() {
-    let mut draft = Draft::new("Chain");
-    let data = draft.resource("data", Memory::Device);
-    for name in ["a", "b", "c"] {
-        let node = draft.node(name, NodeKind::Kernel);
-        draft.access(node, data, Region::Whole, Mode::ReadWrite);
-    }
-    draft.edge(0, 1);
+    let mut draft = draft_of("device data; kernel a: data*; then kernel b: data*; kernel c: data*;");
     draft.auto = true;
     infer(&mut draft, &[]);
     let plan = Plan::of(&draft, &check(&draft), |_| 0);

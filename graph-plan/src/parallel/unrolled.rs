@@ -2,6 +2,7 @@
 
 use super::{Parallel, differences};
 use crate::order::tests::reachable;
+use crate::test_draft::draft_of;
 use crate::{Affine, Bound, Code, Draft, Edge, Memory, Mode, NodeKind, Region, check, infer};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -389,26 +390,9 @@ proptest! {
     }
 }
 
-/// `each i in 0..count { first, second }`, two kernels.
-fn two_in_each(count: Option<i64>) -> Draft {
-    let mut draft = Draft::new("Test");
-    draft.resource("x", Memory::Device);
-    let around = draft.each("i", None);
-    if let Some(count) = count {
-        let variable = Arc::make_mut(&mut draft.loops[around].variable);
-        (variable.first, variable.last) = (Affine::literal(0), Affine::literal(i128::from(count - 1)));
-    }
-    for name in ["first", "second"] {
-        let node = draft.node(name, NodeKind::Kernel);
-        draft.nodes[node].in_loop = Some(around);
-    }
-    draft
-}
-
 #[test]
 fn nodes_of_one_iteration_are_before_those_of_others_by_edges_between() {
-    let mut draft = two_in_each(None);
-    draft.edge(0, 1);
+    let mut draft = draft_of("device x; each i { kernel first; then kernel second; }");
     let unordered = |draft: &Draft, first, second| {
         let order = check(draft).order;
         Parallel::of(draft, &order, 0).is_some_and(|parallel| parallel.are_unordered(first, second))
@@ -488,22 +472,11 @@ fn a_stand_in_is_in_no_iteration() {
     assert_eq!(check(&no_iterations).errors, []);
 }
 
-/// `for j in 0..2 { first; last }  each i { after first }`: the last iteration of `last` runs at any time.
+/// The last iteration of `last` runs at any time.
 #[test]
 fn a_loop_without_a_known_end_hides_no_iteration_of_another() {
-    let mut draft = Draft::new("Test");
-    draft.resource("x", Memory::Device);
-    let ordered = draft.for_loop("j", None);
-    let variable = Arc::make_mut(&mut draft.loops[ordered].variable);
-    (variable.first, variable.last) = (Affine::literal(0), Affine::literal(1));
-    let endless = draft.each("i", None);
-    for (name, around) in [("first", ordered), ("last", ordered), ("after", endless)] {
-        let node = draft.node(name, NodeKind::Kernel);
-        draft.nodes[node].in_loop = Some(around);
-    }
-    draft.edge(0, 2);
-    draft.access(1, 0, Region::Whole, Mode::Write);
-    draft.access(2, 0, Region::Whole, Mode::Read);
+    let draft =
+        draft_of("device x; for j in 0..2 { kernel first; kernel last: x=; } each i { kernel after: x after first; }");
     let codes: Vec<Code> = check(&draft).errors.iter().map(|error| error.code).collect();
     assert_eq!(codes, [Code::Race]);
 }
@@ -511,41 +484,10 @@ fn a_loop_without_a_known_end_hides_no_iteration_of_another() {
 #[test]
 fn a_thousand_iterations_are_checked_like_ten() {
     let time = |count: i64| {
-        let mut draft = two_in_each(Some(count));
-        for index in 2..10 {
-            let node = draft.node(format!("n{index}"), NodeKind::Kernel);
-            draft.nodes[node].in_loop = Some(0);
-        }
-        let i = Affine::variable(&draft.loops[0].variable);
-        let end = i
-            .clone()
-            .times(4)
-            .and_then(|start| start.plus(&Affine::literal(4)?))
-            .unwrap();
-        let start = i.times(4).unwrap();
-        for node in 0..10 {
-            let region = Region::Range(
-                Bound::Affine(Box::new(start.clone())),
-                Bound::Affine(Box::new(end.clone())),
-            );
-            draft.access(node, 0, region, Mode::ReadWrite);
-            if node > 0 {
-                draft.edge(node - 1, node);
-            }
-        }
-        draft.shift(9, 0, [-1]);
-        let all = draft.resource("all", Memory::Device);
-        draft.accesses.sort_by_key(|access| access.node);
-        let mut with_all = Vec::new();
-        for access in &draft.accesses {
-            with_all.push(access.clone());
-            with_all.push(crate::Access {
-                resource: all,
-                region: Region::Whole,
-                ..access.clone()
-            });
-        }
-        draft.accesses = with_all;
+        let nodes = (1..10).map(|node| format!("then kernel n{node}: x[4 * i..4 * i + 4]*, all*; "));
+        let nodes: String = nodes.collect();
+        let first = "kernel n0: x[4 * i..4 * i + 4]*, all* after n9(-1);";
+        let mut draft = draft_of(&format!("device x, all; each i in 0..{count} {{ {first} {nodes} }}"));
         let started = std::time::Instant::now();
         assert_eq!(check(&draft).errors, []);
         draft.shifts.clear();
@@ -557,38 +499,13 @@ fn a_thousand_iterations_are_checked_like_ten() {
     assert!(many < 20 * few, "{few:?} {many:?}");
 }
 
-/// Nodes in `each i` in a row, each with an access to `x`, and edges between iterations.
-fn row_in_each(accesses: &[(Mode, Region)], shifts: &[(usize, usize, i64)]) -> Draft {
-    let mut draft = Draft::new("Test");
-    draft.resource("x", Memory::Device);
-    let around = draft.each("i", None);
-    for (mode, region) in accesses {
-        let node = draft.node(format!("n{}", draft.nodes.len()), NodeKind::Kernel);
-        draft.nodes[node].in_loop = Some(around);
-        draft.access(node, 0, region.clone(), *mode);
-        if node > 0 {
-            draft.edge(node - 1, node);
-        }
-    }
-    for &(from, to, step) in shifts {
-        draft.shift(from, to, [step]);
-    }
-    draft
-}
-
 fn messages(draft: &Draft) -> Vec<String> {
     check(draft).errors.into_iter().map(|error| error.message).collect()
 }
 
 #[test]
 fn an_edge_to_the_next_iteration_orders_no_later_one() {
-    let index = |constant: i128| {
-        let variable = Affine::variable(&row_in_each(&[], &[]).loops[0].variable);
-        let index = Affine::literal(constant).and_then(|constant| constant.plus(&variable));
-        Region::Index(Bound::Affine(Box::new(index.expect("it is small"))))
-    };
-    let mut draft = row_in_each(&[(Mode::Write, index(2)), (Mode::Read, index(0))], &[(0, 1, -1)]);
-    draft.edges.clear();
+    let mut draft = draft_of("device x; each i { kernel n0: x[i + 2]=; kernel n1: x[i] after n0(-1); }");
     let expected = ["iteration 0 of `n0` and iteration 2 of `n1` both access `x` and can run at the same time"];
     assert_eq!(messages(&draft), expected);
     draft.shift(0, 0, [-1]);
@@ -597,11 +514,10 @@ fn an_edge_to_the_next_iteration_orders_no_later_one() {
 
 #[test]
 fn nodes_that_are_each_in_order_may_meet_each_other() {
-    let written = (Mode::Write, Region::Whole);
-    let draft = row_in_each(&[written.clone(), written.clone()], &[(0, 0, -1), (1, 1, -1)]);
+    let draft = draft_of("device x; each i { kernel n0: x= after n0(-1); then kernel n1: x= after n1(-1); }");
     let expected = ["iteration 0 of `n1` and iteration 1 of `n0` both access `x` and can run at the same time"];
     assert_eq!(messages(&draft), expected);
-    let read_first = row_in_each(&[(Mode::Read, Region::Whole), written], &[]);
+    let read_first = draft_of("device x; each i { kernel n0: x; then kernel n1: x=; }");
     let expected = ["iterations 0 and 1 of `n1` both access `x` and can run at the same time"];
     assert_eq!(messages(&read_first), expected);
 }

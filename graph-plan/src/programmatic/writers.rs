@@ -52,21 +52,16 @@ impl<'a> Writers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_draft::draft_of;
     use crate::{Bound, Memory, Mode, NodeKind, Region, check};
 
     #[test]
     fn writers_are_found_by_region_and_order() {
-        let mut draft = Draft::new("Test");
-        let data = draft.resource("data", Memory::Device);
-        for name in ["first", "second", "third"] {
-            draft.node(name, NodeKind::Kernel);
-        }
-        draft.edge(0, 1);
-        draft.edge(1, 2);
-        draft.access(0, data, Region::span(0, 4), Mode::ReadWrite);
-        let [low, high] =
-            [(0, 4), (4, 8)].map(|(start, end)| draft.access(1, data, Region::span(start, end), Mode::Read));
-        draft.access(2, data, Region::span(6, 8), Mode::Write);
+        let draft = draft_of(
+            "device data; kernel first: data[0..4]*; then kernel second: data[0..4], data[4..8];
+             then kernel third: data[6..8]=;",
+        );
+        let (low, high) = (1, 2);
         let order = check(&draft).order;
         let writers = Writers::new(&draft, &order);
         let found = |access: usize| {
@@ -104,10 +99,7 @@ mod tests {
 
     #[test]
     fn what_a_node_writes_itself_is_written() {
-        let mut draft = Draft::new("Test");
-        let data = draft.resource("data", Memory::Device);
-        draft.node("only", NodeKind::Kernel);
-        draft.access(0, data, Region::Whole, Mode::ReadWrite);
+        let draft = draft_of("device data; kernel only: data*;");
         let order = check(&draft).order;
         let writers = Writers::new(&draft, &order);
         assert!(writers.any(&draft.accesses[0]) && !writers.before(&draft.accesses[0]));

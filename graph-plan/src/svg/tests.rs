@@ -1,6 +1,7 @@
 //! Boxes and labels of drawings do not overlap.
 
 use super::write::width;
+use crate::test_draft::draft_of;
 use crate::{Draft, Memory, Mode, NodeKind, Plan, PlanMark, Region, check};
 use proptest::prelude::*;
 
@@ -219,13 +220,8 @@ fn text_is_escaped_and_long_names_are_shortened() {
 
 #[test]
 fn marks_colour_nodes_and_scratch_has_lanes() {
-    let mut draft = Draft::new("Example");
-    let [early, late] = ["early", "late"].map(|name| draft.resource(name, Memory::Scratch));
-    for (name, memory) in [("a", early), ("b", late)] {
-        let node = draft.node(name, NodeKind::Memset);
-        draft.access(node, memory, Region::Whole, Mode::Write);
-    }
-    draft.edge(0, 1);
+    let draft = draft_of("scratch early, late; memset a: early=; then memset b: late=;");
+    let (early, late) = (0, 1);
     let plan = Plan::of(&draft, &check(&draft), |_| 256).with_arena([(early, 0), (late, 0)]);
     let mark = |node| {
         (node == 1).then(|| PlanMark {
