@@ -205,6 +205,11 @@ pub(crate) fn is_initialised(program: &Program) -> bool {
     })
 }
 
+/// Whether all scratch memory that nodes read, disabled ones too, is written before. If not, building the graph may fail.
+pub(crate) fn is_wholly_initialised(program: &Program) -> bool {
+    reads_written(program, |_, written, read| written & read == read)
+}
+
 /// Whether some of the scratch memory that each node reads is written before. If not, building the graph fails.
 pub(crate) fn is_somewhat_initialised(program: &Program) -> bool {
     reads_written(program, |_, written, read| written & read != 0 || read == 0)
