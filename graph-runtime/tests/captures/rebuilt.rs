@@ -1,7 +1,7 @@
 //! Graphs that are built of what was read from others, and the kinds of nodes that are read.
 
 use crate::common::*;
-use crate::lift::{address, nodes};
+use crate::lift::{address, nodes, zeroes};
 use crate::region::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc;
@@ -111,7 +111,7 @@ fn each_kind_of_node_is_read_and_built() -> Result<(), BoxError> {
     let context = context(&device);
     let stream = context.new_stream()?;
     let calls = AtomicU32::new(0);
-    let memory: Vec<CudaSlice<u32>> = (0..3).map(|_| stream.alloc_zeros(64)).collect::<Result<_, _>>()?;
+    let memory: Vec<CudaSlice<u32>> = (0..3).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
     let [x, y, z] = [0, 1, 2].map(|index| address(&memory[index]));
     let graph = captured(&stream, || {
         set(stream.cu_stream(), x, 5)?;
@@ -216,7 +216,7 @@ fn a_graph_that_is_built_has_the_edges_that_are_asked_for() -> Result<(), BoxErr
     let (device, _turn) = cuda();
     let kernel = adder(&device);
     let stream = context(&device).new_stream()?;
-    let memory: Vec<CudaSlice<u32>> = (0..2).map(|_| stream.alloc_zeros(64)).collect::<Result<_, _>>()?;
+    let memory: Vec<CudaSlice<u32>> = (0..2).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
     let addresses = [address(&memory[0]), address(&memory[1])]; // which a capture cannot be asked for
     let graph = captured(&stream, || {
         (0..8).try_for_each(|step| add(&stream, &kernel, addresses[step % 2], step as u32))
@@ -320,7 +320,7 @@ fn bodies_of_a_conditional_node_are_read_if_the_driver_tells_them() -> Result<()
     let (device, _turn) = cuda();
     let context = context(&device);
     let stream = context.new_stream()?;
-    let data = stream.alloc_zeros::<u32>(64)?;
+    let data = zeroes(&stream, 64)?;
     stream.synchronize()?;
     let x = address(&data);
     let (mut graph, mut handle, mut node) = (ptr::null_mut(), 0, ptr::null_mut());
@@ -420,7 +420,7 @@ fn the_text_of_a_graph_compiles_and_computes_the_same() -> Result<(), BoxError> 
     let (kernel, sum) = (module.load_function("add_to")?, module.load_function("accumulate")?);
     let stream = context.new_stream()?;
     let calls = AtomicU32::new(0);
-    let memory: Vec<CudaSlice<u32>> = (0..2).map(|_| stream.alloc_zeros(64)).collect::<Result<_, _>>()?;
+    let memory: Vec<CudaSlice<u32>> = (0..2).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
     let [x, y] = [0, 1].map(|index| address(&memory[index]));
     let graph = captured(&stream, || {
         set(stream.cu_stream(), x, 5)?;
@@ -462,7 +462,7 @@ fn what_differs_between_two_captures_is_what_was_changed() -> Result<(), BoxErro
     let (device, _turn) = cuda();
     let kernel = adder(&device);
     let stream = context(&device).new_stream()?;
-    let memory = stream.alloc_zeros::<u32>(64)?;
+    let memory = zeroes(&stream, 64)?;
     let x = address(&memory);
     let options = LiftOptions::new().ptx(PTX)?.memory("x", x, 256);
     let lifted = |has_fill: bool| -> Result<Lifted, BoxError> {
@@ -496,7 +496,7 @@ fn copies_to_variables_of_modules_keep_their_order() -> Result<(), BoxError> {
     let context = context(&device);
     let ptx = include_str!("../kernels/constants.ptx");
     let stream = context.new_stream()?;
-    let memory: Vec<CudaSlice<u32>> = (0..2).map(|_| stream.alloc_zeros(64)).collect::<Result<_, _>>()?;
+    let memory: Vec<CudaSlice<u32>> = (0..2).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
     let [x, y] = [0, 1].map(|index| address(&memory[index]));
     let (mut table, mut bytes, mut raw) = (0, 0, ptr::null_mut());
     let image = std::ffi::CString::new(ptx)?;

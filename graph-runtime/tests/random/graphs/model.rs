@@ -205,7 +205,8 @@ pub(crate) fn is_initialised(program: &Program) -> bool {
     })
 }
 
-/// Whether all scratch memory that nodes read, disabled ones too, is written before. If not, building the graph may fail.
+/// Whether all scratch memory that nodes read, disabled ones too, is written before. If not, building the graph may
+/// fail.
 pub(crate) fn is_wholly_initialised(program: &Program) -> bool {
     reads_written(program, |_, written, read| written & read == read)
 }
