@@ -34,9 +34,30 @@ const UNSANITIZED: [&str; 10] = [
 ];
 /// The tools of compute-sanitizer: accesses outside memory, reads of memory that nothing wrote, races on shared memory.
 const TOOLS: [&str; 3] = ["memcheck", "initcheck", "racecheck"];
-/// The modules that do not run under racecheck: they would take minutes, and their kernels use no shared memory.
-/// racecheck checks nothing else.
-const UNRACED: [&str; 2] = ["random::graphs", "random::shared"];
+/// The programs and modules of tests that run under racecheck: their kernels use shared memory, and the tool checks
+/// nothing else. The programs of random graphs would take minutes.
+const RACED: [&str; 20] = [
+    "captures::cuda",
+    "control::body_forms",
+    "control::children_memory",
+    "control::each_calls",
+    "corpus",
+    "launching::clusters",
+    "launching::forms",
+    "launching::functions",
+    "launching::generators",
+    "launching::rng",
+    "launching::run_time",
+    "safety::changes",
+    "safety::extremes",
+    "statements::definition",
+    "statements::edits",
+    "statements::element_types",
+    "statements::files",
+    "statements::graphs",
+    "statements::host_nodes",
+    "statements::language",
+];
 /// A program, and its module that compares times: the module has a run of its own, in which nothing else runs.
 const TIMED: (&str, &str) = ("statements", "profile");
 /// The test program that is built with a feature of its own, which other programs must not have.
@@ -292,10 +313,11 @@ impl Program {
                 "-" => target.clone(),
                 module => format!("{target}::{module}"),
             };
+            let is_raced = RACED.contains(&name.as_str()) || RACED.contains(&target.as_str());
             for tool in tools {
                 let left_out = match *tool {
                     "-" => false,
-                    "racecheck" if UNRACED.contains(&name.as_str()) => true,
+                    "racecheck" if self.target_kind == "test" && !is_raced => true,
                     _ => UNSANITIZED.contains(&name.as_str()) || UNSANITIZED.contains(&target.as_str()),
                 };
                 if !left_out {
@@ -443,39 +465,58 @@ mod tests {
 
     #[test]
     fn tools_run_one_module_at_a_time_and_leave_some_out() {
-        let mut random = program(&artifact("test", true)).expect("an executable");
-        random.target = "random".to_owned();
-        let tests = [
-            "graphs::one",
-            "graphs::two",
-            "loops::one",
-            "others::deep::one",
-            "shared::one",
-        ]
-        .map(str::to_owned);
-        let modules = modules_of("random", &tests).expect("four modules");
-        let lines = random.manifest_lines(Kind::Sanitizer, "file", &modules);
+        let mut safety = program(&artifact("test", true)).expect("an executable");
+        safety.target = "safety".to_owned();
+        let tests = ["changes::one", "changes::two", "emulator::one", "others::deep::one"].map(str::to_owned);
+        let modules = modules_of("safety", &tests).expect("three modules");
+        let lines = safety.manifest_lines(Kind::Sanitizer, "file", &modules);
         let runs: Vec<_> = lines
             .lines()
             .map(|line| line.split('\t').skip(4).collect::<Vec<_>>().join(" "))
             .collect();
-        assert_eq!(
-            runs,
-            [
-                "memcheck graphs",
-                "initcheck graphs",
-                "memcheck others",
-                "initcheck others",
-                "racecheck others",
-                "memcheck shared",
-                "initcheck shared"
-            ]
-        );
-        assert!(lines.starts_with("sanitizer\texamples::random::graphs\texamples\tfile\t"));
-        random.target = "sticky".to_owned();
+        let expected = [
+            "memcheck changes",
+            "initcheck changes",
+            "racecheck changes",
+            "memcheck others",
+            "initcheck others",
+        ];
+        assert_eq!(runs, expected);
+        assert!(lines.starts_with("sanitizer\texamples::safety::changes\texamples\tfile\t"));
+        safety.target = "sticky".to_owned();
         let whole = BTreeSet::new();
-        assert_eq!(random.manifest_lines(Kind::Sanitizer, "file", &whole), "");
-        assert_eq!(random.manifest_lines(Kind::Tests, "file", &whole).lines().count(), 1);
+        assert_eq!(safety.manifest_lines(Kind::Sanitizer, "file", &whole), "");
+        assert_eq!(safety.manifest_lines(Kind::Tests, "file", &whole).lines().count(), 1);
+    }
+
+    #[test]
+    fn modules_whose_kernels_use_shared_memory_run_under_racecheck() {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../graph-runtime/tests");
+        let read = |path: &Path| fs::read_to_string(path).expect("a file of text");
+        let mut kernels = Vec::new();
+        for name in ["clusters", "forms", "test_kernels"] {
+            let text = read(&tests.join(format!("kernels/{name}.ptx")));
+            let all = text.split(".entry ").skip(1);
+            let shared = all.filter(|kernel| kernel.contains(".shared"));
+            kernels.extend(shared.filter_map(|kernel| Some(kernel.split_once('(')?.0.to_owned())));
+        }
+        let mut missing = Vec::new();
+        for target in "captures control launching memory safety statements".split(' ') {
+            for entry in fs::read_dir(tests.join(target)).expect("a folder").flatten() {
+                let module = entry.path().file_stem().map(|stem| stem.to_string_lossy().into_owned());
+                let name = format!("{target}::{}", module.expect("a name"));
+                if entry.path().is_dir() || RACED.contains(&&*name) || UNSANITIZED.contains(&&*name) {
+                    continue;
+                }
+                let text = read(&entry.path());
+                let names = |kernel: &String| [format!("{kernel}<<<"), format!("\"{kernel}\""), format!("::{kernel},")];
+                // Generators have a built-in kernel that uses it.
+                if text.contains(" rng ") || kernels.iter().flat_map(names).any(|name| text.contains(&name)) {
+                    missing.push(name);
+                }
+            }
+        }
+        assert!(missing.is_empty(), "{missing:?}");
     }
 
     #[test]
