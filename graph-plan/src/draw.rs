@@ -4,7 +4,7 @@
 mod drawings;
 
 use crate::draft::stepped;
-use crate::{Mode, NodeKind, Plan, PlanNode, PlanShift, Role};
+use crate::{Family, Mode, NodeKind, Plan, PlanNode, PlanShift, Role};
 use std::fmt::{self, Write as _};
 
 impl Plan {
@@ -243,16 +243,14 @@ enum Language {
 }
 
 impl Language {
-    /// The shape and the label of a node: kernels are boxes, conditionals diamonds, all others ellipses.
+    /// The shape and the label of a node: kernels are boxes, conditionals diamonds, collectives hexagons, all others
+    /// ellipses.
     fn node(self, kind: NodeKind, label: &str) -> String {
-        let (shape, open, close) = match kind {
-            NodeKind::Kernel => ("box", "[", "]"),
-            NodeKind::If | NodeKind::While | NodeKind::Switch => ("diamond", "{{", "}}"),
-            NodeKind::Memcpy | NodeKind::Memset | NodeKind::Join => ("ellipse", "([", "])"),
-            NodeKind::Call | NodeKind::Graph | NodeKind::Capture | NodeKind::Raw => ("ellipse", "([", "])"),
-            NodeKind::Record | NodeKind::Wait => ("ellipse", "([", "])"),
-            NodeKind::AllReduce | NodeKind::AllGather | NodeKind::ReduceScatter => ("hexagon", "[[", "]]"),
-            NodeKind::Broadcast | NodeKind::Exchange => ("hexagon", "[[", "]]"),
+        let (shape, open, close) = match kind.family() {
+            Family::Kernel => ("box", "[", "]"),
+            Family::Conditional => ("diamond", "{{", "}}"),
+            Family::Collective => ("hexagon", "[[", "]]"),
+            _ => ("ellipse", "([", "])"),
         };
         match self {
             Language::Dot => {

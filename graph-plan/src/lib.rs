@@ -59,6 +59,7 @@ mod views;
 #[cfg(test)]
 mod test_draft;
 mod draft;
+mod node_kind;
 mod memory;
 mod region;
 mod affine;
@@ -79,7 +80,7 @@ pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
 pub use cycle::{Cycle, cycles};
 pub use diagnostic::{Diagnostic, Subject};
 pub use diff::{Changes, PlanDiff};
-pub use draft::{Access, Body, Collective, Draft, Edge, Loop, Mode, Node, NodeKind, Origin, Resource, Role, Shift};
+pub use draft::{Access, Body, Collective, Draft, Edge, Loop, Mode, Node, Origin, Resource, Role, Shift};
 pub use file::{
     FileArgument, FileBody, FileCode, FileEdge, FileError, FileKernel, FileMemory, FileModule, FileNode, FileRows,
     FileWork, GraphFile, Unsaved,
@@ -91,6 +92,7 @@ pub use lists::Lists;
 pub use memory::{Accessors, Memory, Space};
 pub use names::{NameClash, clashes, duplicate_names, nearest};
 pub use nest::Nest;
+pub use node_kind::{Family, NodeKind};
 pub use order::Order;
 pub use plan::{Plan, PlanAccess, PlanBody, PlanLaunch, PlanLoop, PlanNode, PlanResource, PlanShift};
 pub use programmatic::{Exposed, ProgrammaticEdge, SharedParam, Writers};

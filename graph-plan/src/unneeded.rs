@@ -1,6 +1,6 @@
 //! The edges of a plan that no access to memory needs.
 
-use crate::{Edge, Mode, NodeKind, Order, Plan, PlanNode};
+use crate::{Edge, Family, Mode, NodeKind, Order, Plan, PlanNode};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -274,12 +274,9 @@ impl Reach {
 
 /// Whether the effects of such a node reach further than its accesses say.
 fn is_unknown(kind: NodeKind) -> bool {
-    match kind {
-        NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset | NodeKind::Join | NodeKind::Graph => false,
-        NodeKind::If | NodeKind::While | NodeKind::Switch => false,
-        NodeKind::Call | NodeKind::Capture | NodeKind::Raw | NodeKind::Record | NodeKind::Wait => true,
-        NodeKind::AllReduce | NodeKind::AllGather | NodeKind::ReduceScatter => true,
-        NodeKind::Broadcast | NodeKind::Exchange => true,
+    match kind.family() {
+        Family::Kernel | Family::Copy | Family::Join | Family::Child | Family::Conditional => false,
+        Family::Call | Family::Library | Family::Event | Family::Collective => true,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Helps about `after` that say what to write and where, and lines of the source.
 
 use crate::draft::stepped;
-use crate::{Draft, Nest, NodeKind, Region, Shift};
+use crate::{Draft, Nest, Region, Shift};
 
 /// The note about indices that are not compared.
 pub(super) const COMPARED: &str =
@@ -48,23 +48,9 @@ pub(super) fn name_in_after(draft: &Draft, earlier: &str, later: usize) -> Strin
     if !draft.is_text || edges_into(draft, later) > 0 {
         return format!("add `{earlier}` to the `after` list of `{}`", node.name);
     }
-    let place = match node.kind {
-        NodeKind::If | NodeKind::While | NodeKind::Switch => "after the last `}`",
-        NodeKind::Kernel
-        | NodeKind::Memcpy
-        | NodeKind::Memset
-        | NodeKind::Call
-        | NodeKind::Graph
-        | NodeKind::Capture
-        | NodeKind::Raw
-        | NodeKind::Join
-        | NodeKind::Record
-        | NodeKind::Wait
-        | NodeKind::AllReduce
-        | NodeKind::AllGather
-        | NodeKind::ReduceScatter
-        | NodeKind::Broadcast
-        | NodeKind::Exchange => "before the `;`",
+    let place = match node.kind.is_conditional() {
+        true => "after the last `}`",
+        false => "before the `;`",
     };
     format!("write `after {earlier}` {place} of `{}`", node.name)
 }

@@ -1,7 +1,7 @@
 //! The table of rules of memory: which accesses nodes of each kind may make to each kind of memory.
 
 use super::advice::name_in_after;
-use crate::{Access, Code, Diagnostic, Draft, Memory, Mode, NodeKind, Region, Subject};
+use crate::{Access, Code, Diagnostic, Draft, Family, Memory, Mode, NodeKind, Region, Subject};
 use std::borrow::Cow;
 
 /// The accesses to a kind of memory that nodes of one kind may make.
@@ -22,50 +22,35 @@ enum Allowed {
 impl Memory {
     /// The table of rules.
     const fn allows(self, kind: NodeKind) -> Allowed {
-        use NodeKind as Kind;
         match self {
-            Memory::Host => match kind {
-                Kind::Memcpy | Kind::Call | Kind::Graph | Kind::Capture | Kind::Raw => Allowed::Any,
-                Kind::Join | Kind::Record | Kind::Wait => Allowed::Any,
-                Kind::Kernel | Kind::Memset | Kind::If | Kind::While | Kind::Switch => Allowed::Nothing,
-                Kind::AllReduce | Kind::AllGather | Kind::ReduceScatter | Kind::Broadcast | Kind::Exchange => {
-                    Allowed::Nothing
-                }
+            Memory::Host => match kind.family() {
+                Family::Copy if !matches!(kind, NodeKind::Memset) => Allowed::Any,
+                Family::Call | Family::Child | Family::Library | Family::Join | Family::Event => Allowed::Any,
+                Family::Kernel | Family::Copy | Family::Conditional | Family::Collective => Allowed::Nothing,
             },
-            Memory::Device | Memory::Scratch | Memory::Variable => match kind {
-                Kind::Kernel | Kind::Memcpy | Kind::Memset | Kind::Graph | Kind::Capture | Kind::Raw => Allowed::Any,
-                Kind::Join | Kind::Record | Kind::Wait | Kind::If | Kind::While | Kind::Switch => Allowed::Any,
-                Kind::Call => Allowed::Nothing,
-                Kind::AllReduce | Kind::AllGather | Kind::ReduceScatter | Kind::Broadcast | Kind::Exchange => {
-                    Allowed::Any
-                }
+            Memory::Device | Memory::Scratch | Memory::Variable => match kind.family() {
+                Family::Kernel | Family::Copy | Family::Child | Family::Library => Allowed::Any,
+                Family::Join | Family::Event | Family::Conditional | Family::Collective => Allowed::Any,
+                Family::Call => Allowed::Nothing,
             },
-            Memory::Mapped => match kind {
-                Kind::Kernel | Kind::Graph => Allowed::Strong,
-                Kind::Memcpy | Kind::Memset | Kind::Call | Kind::Capture | Kind::Raw => Allowed::Nothing,
-                Kind::Join | Kind::Record | Kind::Wait | Kind::If | Kind::While | Kind::Switch => Allowed::Nothing,
-                Kind::AllReduce | Kind::AllGather | Kind::ReduceScatter | Kind::Broadcast | Kind::Exchange => {
-                    Allowed::Nothing
-                }
+            Memory::Mapped => match kind.family() {
+                Family::Kernel | Family::Child => Allowed::Strong,
+                Family::Copy | Family::Call | Family::Library | Family::Join => Allowed::Nothing,
+                Family::Event | Family::Conditional | Family::Collective => Allowed::Nothing,
             },
             // It has no address.
-            Memory::Array => match kind {
-                Kind::Kernel | Kind::Memcpy | Kind::Graph => Allowed::Whole,
-                Kind::Memset | Kind::Call | Kind::Capture | Kind::Raw => Allowed::Nothing,
-                Kind::Join | Kind::Record | Kind::Wait | Kind::If | Kind::While | Kind::Switch => Allowed::Nothing,
-                Kind::AllReduce | Kind::AllGather | Kind::ReduceScatter | Kind::Broadcast | Kind::Exchange => {
-                    Allowed::Nothing
-                }
+            Memory::Array => match kind.family() {
+                Family::Copy if matches!(kind, NodeKind::Memset) => Allowed::Nothing,
+                Family::Kernel | Family::Copy | Family::Child => Allowed::Whole,
+                Family::Call | Family::Library | Family::Join => Allowed::Nothing,
+                Family::Event | Family::Conditional | Family::Collective => Allowed::Nothing,
             },
             // CUDA's address of a variable is for calls from the host only ("cudaGetSymbolAddress").
-            Memory::Constant => match kind {
-                Kind::Memcpy | Kind::Memset => Allowed::Any,
-                Kind::Kernel => Allowed::ByName,
-                Kind::Graph | Kind::Call | Kind::Capture | Kind::Raw => Allowed::Nothing,
-                Kind::Join | Kind::Record | Kind::Wait | Kind::If | Kind::While | Kind::Switch => Allowed::Nothing,
-                Kind::AllReduce | Kind::AllGather | Kind::ReduceScatter | Kind::Broadcast | Kind::Exchange => {
-                    Allowed::Nothing
-                }
+            Memory::Constant => match kind.family() {
+                Family::Copy => Allowed::Any,
+                Family::Kernel => Allowed::ByName,
+                Family::Call | Family::Child | Family::Library | Family::Join => Allowed::Nothing,
+                Family::Event | Family::Conditional | Family::Collective => Allowed::Nothing,
             },
         }
     }
@@ -171,7 +156,7 @@ fn use_host_memory(draft: &Draft, access: &Access) -> String {
 fn instead_of_mapped(kind: NodeKind, name: &str) -> String {
     match kind {
         NodeKind::Kernel | NodeKind::Graph => format!("pass `&{name}`"),
-        NodeKind::If | NodeKind::While | NodeKind::Switch => {
+        _ if kind.is_conditional() => {
             format!("let a kernel load `{name}` and store to `device` memory, and let that be the condition")
         }
         _ => format!("let a kernel copy between `{name}` and other memory, or the host: `graph.{name}()`"),
@@ -187,7 +172,7 @@ fn instead_of_array(kind: NodeKind, name: &str) -> String {
             format!("copy between all of `{name}` and `device` memory, and copy the part from or to that")
         }
         NodeKind::Memset => format!("copy `device` memory to `{name}` that holds the value"),
-        NodeKind::If | NodeKind::While | NodeKind::Switch => {
+        _ if kind.is_conditional() => {
             format!("let a kernel read `{name}` and store to `device` memory, and let that be the condition")
         }
         NodeKind::Call => format!("copy `{name}` to `host` memory, and take that"),

@@ -4,7 +4,7 @@ use super::PlanMark;
 use super::layered::{Chart, End, Item, Line, Place, Route, Size};
 use super::write::{Escaped, arrowhead, listed, moved, path, rectangle, shortened, text, width};
 use crate::draw::{self, Nodes, VERBS, verb};
-use crate::{Edge, NodeKind, Plan};
+use crate::{Edge, Family, NodeKind, Plan};
 use std::collections::{BTreeSet, HashMap};
 
 /// A part of a drawing.
@@ -348,13 +348,12 @@ fn bordered(class: &str, title: &str, picture: Picture, crossings: &[Crossing]) 
 
 /// The class of a kind of node, which decides its colour.
 fn class(kind: NodeKind) -> &'static str {
-    match kind {
-        NodeKind::Kernel => "kernel",
-        NodeKind::Memcpy | NodeKind::Memset => "copy",
-        NodeKind::If | NodeKind::While | NodeKind::Switch => "control",
-        NodeKind::Graph | NodeKind::Capture | NodeKind::Raw => "library",
-        NodeKind::Call | NodeKind::Join | NodeKind::Record | NodeKind::Wait => "host",
-        NodeKind::AllReduce | NodeKind::AllGather | NodeKind::ReduceScatter => "collective",
-        NodeKind::Broadcast | NodeKind::Exchange => "collective",
+    match kind.family() {
+        Family::Kernel => "kernel",
+        Family::Copy => "copy",
+        Family::Conditional => "control",
+        Family::Child | Family::Library => "library",
+        Family::Call | Family::Join | Family::Event => "host",
+        Family::Collective => "collective",
     }
 }

@@ -43,7 +43,11 @@ impl DeclaredMemory {
 }
 
 macro_rules! own_memory {
-    ($($kind:ident in $place:ident: $fixed:ident, $slice:ident, $table:ident;)*) => {
+    ($($kind:ident in $place:ident:
+        $(#[$of_fixed:meta])* $fixed:ident,
+        $(#[$of_slice:meta])* $slice:ident,
+        $(#[$of_table:meta])* $table:ident;
+    )*) => {
         /// The kinds of memory that a graph declares for itself, as types.
         pub mod kind {
             $(#[derive(Debug)]
@@ -54,14 +58,34 @@ macro_rules! own_memory {
         $(impl OwnMemory for kind::$kind {
             const MEMORY: Memory = Memory::$kind;
             type Place = $place;
+        }
+
+        impl GraphBuilder {
+            $(#[$of_fixed])*
+            pub fn $fixed<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, $place> {
+                self.declare(name, Memory::$kind, Size::fixed())
+            }
+
+            $(#[$of_slice])*
+            pub fn $slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], $place> {
+                self.declare(name, Memory::$kind, Size::slice(len))
+            }
+
+            $(#[$of_table])*
+            pub fn $table<T: Element, const D: usize>(
+                &mut self,
+                name: impl Into<Cow<'static, str>>,
+                lengths: [usize; D],
+            ) -> Place<Table<T, D>, $place>
+            where
+                Table<T, D>: Tabular,
+            {
+                self.declare(name, Memory::$kind, Size::table(lengths))
+            }
         })*
 
         const _: fn(Memory) = |memory| match memory {
-            $(Memory::$kind => {
-                let _: fn(&mut GraphBuilder, &'static str) -> Place<u8, $place> = GraphBuilder::$fixed;
-                let _: fn(&mut GraphBuilder, &'static str, usize) -> Place<[u8], $place> = GraphBuilder::$slice;
-                let _: fn(&mut GraphBuilder, &'static str, _) -> Place<Table<u8, 2>, $place> = GraphBuilder::$table;
-            })*
+            $(Memory::$kind => {})*
             Memory::Constant | Memory::Variable => {}
         };
     };
@@ -69,49 +93,22 @@ macro_rules! own_memory {
 
 // A kind of memory does not compile until it has a row here: the kind of its places, and the methods that declare it.
 own_memory! {
-    Host in OnHost: host, host_slice, host_table;
-    Device in OnDevice: device, device_slice, device_table;
-    Scratch in OnDevice: scratch, scratch_slice, scratch_table;
-    Mapped in OnMapped: mapped, mapped_slice, mapped_table;
-    Array in OnArray: array, array_slice, array_table;
-}
-
-impl GraphBuilder {
+    Host in OnHost:
     /// Declares host memory of shape `S`, which the graph owns. It is zeroed when the graph is built, and page-locked
     /// on CUDA. [`Graph::host`](crate::Graph::host) lends it.
-    pub fn host<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnHost> {
-        self.declare(name, Memory::Host, Size::fixed())
-    }
-
-    /// Declares device memory of shape `S`, which the graph owns. It is zeroed when the graph is built, and kept
-    /// between launches. [`Graph::device`](crate::Graph::device) lends it.
-    pub fn device<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnDevice> {
-        self.declare(name, Memory::Device, Size::fixed())
-    }
-
+    host,
     /// Declares host memory of `len` elements. As [`GraphBuilder::host`], with a length that is known at run time.
-    pub fn host_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnHost> {
-        self.declare(name, Memory::Host, Size::slice(len))
-    }
-
-    /// Declares device memory of `len` elements. As [`GraphBuilder::device`], with a length that is known at run time.
-    pub fn device_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnDevice> {
-        self.declare(name, Memory::Device, Size::slice(len))
-    }
-
+    host_slice,
     /// Declares host memory of two to four dimensions. `lengths` begin with the outermost dimension and count elements:
     /// see [`Table`].
-    pub fn host_table<T: Element, const D: usize>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        lengths: [usize; D],
-    ) -> Place<Table<T, D>, OnHost>
-    where
-        Table<T, D>: Tabular,
-    {
-        self.declare(name, Memory::Host, Size::table(lengths))
-    }
+    host_table;
 
+    Device in OnDevice:
+    /// Declares device memory of shape `S`, which the graph owns. It is zeroed when the graph is built, and kept
+    /// between launches. [`Graph::device`](crate::Graph::device) lends it.
+    device,
+    /// Declares device memory of `len` elements. As [`GraphBuilder::device`], with a length that is known at run time.
+    device_slice,
     /// Declares device memory of two to four dimensions. `lengths` begin with the outermost dimension and count
     /// elements: see [`Table`].
     ///
@@ -130,17 +127,9 @@ impl GraphBuilder {
     /// assert_eq!(graph.device(&w)?.row(2)?.read_vec()?, [2.0; 4]);
     /// # Ok::<(), graph_runtime::Error>(())
     /// ```
-    pub fn device_table<T: Element, const D: usize>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        lengths: [usize; D],
-    ) -> Place<Table<T, D>, OnDevice>
-    where
-        Table<T, D>: Tabular,
-    {
-        self.declare(name, Memory::Device, Size::table(lengths))
-    }
+    device_table;
 
+    Scratch in OnDevice:
     /// Declares device memory of shape `S` whose contents last one launch at most: a node must write it before another
     /// reads it (`uninitialized`).
     ///
@@ -167,88 +156,43 @@ impl GraphBuilder {
     /// assert_eq!(graph.plan().arena(), 4096);
     /// # Ok::<(), graph_runtime::Error>(())
     /// ```
-    pub fn scratch<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnDevice> {
-        self.declare(name, Memory::Scratch, Size::fixed())
-    }
-
+    scratch,
     /// Declares scratch memory of `len` elements. See [`GraphBuilder::scratch`].
-    pub fn scratch_slice<T: Element>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        len: usize,
-    ) -> Place<[T], OnDevice> {
-        self.declare(name, Memory::Scratch, Size::slice(len))
-    }
-
+    scratch_slice,
     /// Declares scratch memory of two to four dimensions, as [`GraphBuilder::scratch`]. `lengths` begin with the
     /// outermost dimension and count elements: see [`Table`].
-    pub fn scratch_table<T: Element, const D: usize>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        lengths: [usize; D],
-    ) -> Place<Table<T, D>, OnDevice>
-    where
-        Table<T, D>: Tabular,
-    {
-        self.declare(name, Memory::Scratch, Size::table(lengths))
-    }
+    scratch_table;
 
+    Mapped in OnMapped:
     /// Declares memory of the host, of shape `S`, that kernels take as `&[Mapped<T>]` ([`Mapped`](crate::Mapped)), and
     /// that the host loads and stores at any time, also while the graph runs. It is zeroed when the graph is built,
     /// and page-locked on CUDA. [`Graph::mapped`](crate::Graph::mapped) returns a handle for the host. Nodes of other
     /// kinds cannot take it.
     ///
     /// Any number of unordered nodes may access it: none of these accesses is a race.
-    pub fn mapped<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnMapped> {
-        self.declare(name, Memory::Mapped, Size::fixed())
-    }
-
+    mapped,
     /// Declares mapped memory of `len` elements. See [`GraphBuilder::mapped`].
-    pub fn mapped_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnMapped> {
-        self.declare(name, Memory::Mapped, Size::slice(len))
-    }
-
+    mapped_slice,
     /// Declares mapped memory of two to four dimensions, as [`GraphBuilder::mapped`]. `lengths` begin with the
     /// outermost dimension and count elements: see [`Table`].
-    pub fn mapped_table<T: Element, const D: usize>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        lengths: [usize; D],
-    ) -> Place<Table<T, D>, OnMapped>
-    where
-        Table<T, D>: Tabular,
-    {
-        self.declare(name, Memory::Mapped, Size::table(lengths))
-    }
+    mapped_table;
 
+    Array in OnArray:
     /// Declares a CUDA array of shape `S`, which the graph owns. It is zeroed when the graph is built, and kept between
     /// launches. It has no address: kernels take it as [`Texel`](crate::Texel)s or [`Surfel`](crate::Surfel)s, and
     /// [`GraphBuilder::memcpy`] copies all of it from and to other memory. Nodes of other kinds cannot take it.
     ///
     /// The kernels that take it say the type of its texels and its dimensions. `build` fails if two of them differ, or
     /// if there is none.
-    pub fn array<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnArray> {
-        self.declare(name, Memory::Array, Size::fixed())
-    }
-
+    array,
     /// Declares a CUDA array of `len` elements. As [`GraphBuilder::array`], with a length that is known at run time.
-    pub fn array_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnArray> {
-        self.declare(name, Memory::Array, Size::slice(len))
-    }
-
+    array_slice,
     /// Declares a CUDA array of two to four dimensions. As [`GraphBuilder::array`]; `lengths` begin with the outermost
     /// dimension and count elements: see [`Table`].
-    pub fn array_table<T: Element, const D: usize>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        lengths: [usize; D],
-    ) -> Place<Table<T, D>, OnArray>
-    where
-        Table<T, D>: Tabular,
-    {
-        self.declare(name, Memory::Array, Size::table(lengths))
-    }
+    array_table;
+}
 
+impl GraphBuilder {
     /// Declares memory of this kind, which the graph owns.
     pub(crate) fn declare<S: ?Sized, M>(
         &mut self,

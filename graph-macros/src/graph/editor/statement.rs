@@ -7,7 +7,7 @@ use crate::graph::ast::place_kind;
 use crate::graph::boundary::{is_visibility, starts_statement};
 use crate::graph::constant::mentions;
 use crate::graph::keyword::Keyword;
-use graph_plan::{Memory as Declared, NodeKind};
+use graph_plan::{Family, Memory as Declared, NodeKind};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
@@ -157,17 +157,15 @@ impl<'t> Statement<'t> {
             Keyword::Memory(_) | Keyword::Param | Keyword::Let => return TokenStream::new(),
             Keyword::For | Keyword::Each => return self.iterations(action, memory, order),
             Keyword::Rng => list(action, "draws"),
-            Keyword::Node(kind) => match kind {
-                NodeKind::Kernel => launch(action),
-                NodeKind::Memcpy => pair(action, "->"),
-                NodeKind::Memset => pair(action, "<-"),
-                NodeKind::Call => call(action, memory),
-                NodeKind::Capture | NodeKind::Raw => closure(self.word, action),
-                NodeKind::Graph => child(action),
-                NodeKind::If | NodeKind::While | NodeKind::Switch => self.conditional(action, memory),
-                NodeKind::Join | NodeKind::Record | NodeKind::Wait => list(action, "draws"),
-                NodeKind::AllReduce | NodeKind::AllGather | NodeKind::ReduceScatter => collective(action),
-                NodeKind::Broadcast | NodeKind::Exchange => collective(action),
+            Keyword::Node(kind) => match kind.family() {
+                Family::Kernel => launch(action),
+                Family::Copy => pair(action, if kind == NodeKind::Memcpy { "->" } else { "<-" }),
+                Family::Call => call(action, memory),
+                Family::Library => closure(self.word, action),
+                Family::Child => child(action),
+                Family::Conditional => self.conditional(action, memory),
+                Family::Join | Family::Event => list(action, "draws"),
+                Family::Collective => collective(action),
             },
         };
         order.nodes.push(self.name.to_token_stream());

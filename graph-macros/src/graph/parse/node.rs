@@ -12,7 +12,7 @@ use super::launch::{kernel, launch};
 use super::place::place;
 use crate::graph::ast::{Action, Attributes, Dependency, Iteration, Node, Statement};
 use crate::span::last_span;
-use graph_plan::NodeKind;
+use graph_plan::{Family, NodeKind};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -80,14 +80,14 @@ fn form(kind: NodeKind) -> &'static str {
 
 /// An action, and its last token.
 fn action(input: ParseStream<'_>, kind: NodeKind, context: &mut Context<'_>) -> syn::Result<(Action, Span)> {
-    Ok(match kind {
-        NodeKind::Kernel => {
+    Ok(match kind.family() {
+        Family::Kernel => {
             let ahead = input.fork();
             let launch = launch(input).inspect_err(|_| context.kernels.extend(kernel(&ahead)))?;
             let end = launch.parens;
             (Action::Kernel(Box::new(launch)), end)
         }
-        NodeKind::Memcpy => {
+        Family::Copy if kind == NodeKind::Memcpy => {
             let from = place(input)?;
             let arrow: Token![->] = take(input, "`-> destination`")?;
             present(input, arrow.span(), "`destination` after `->`")?;
@@ -95,7 +95,7 @@ fn action(input: ParseStream<'_>, kind: NodeKind, context: &mut Context<'_>) -> 
             let end = to.end;
             (Action::Memcpy { from, to }, end)
         }
-        NodeKind::Memset => {
+        Family::Copy => {
             let to = place(input)?;
             let arrow: Token![<-] = take(input, "`<- value`")?;
             present(input, arrow.span(), "`value` after `<-`")?;
@@ -103,34 +103,30 @@ fn action(input: ParseStream<'_>, kind: NodeKind, context: &mut Context<'_>) -> 
             let value = Box::new(value);
             (Action::Memset { to, value }, end)
         }
-        NodeKind::Call => {
+        Family::Call => {
             let call = call(input)?;
             let end = last_span(&call.body);
             (Action::Call(Box::new(call)), end)
         }
-        NodeKind::Graph => {
+        Family::Child => {
             let child = child(input)?;
             let end = child.parens;
             (Action::Graph(Box::new(child)), end)
         }
-        NodeKind::Capture | NodeKind::Raw => {
+        Family::Library => {
             let library = library(input, kind == NodeKind::Raw)?;
             let last = library.stand_in.as_ref().map_or(&library.body, |other| &other.body);
             let end = last_span(last);
             (Action::Library(Box::new(library)), end)
         }
-        NodeKind::Record | NodeKind::Wait => {
+        Family::Event => {
             let (event, end) = last_expression(input, "an event")?;
             (Action::Event(Box::new(event)), end)
         }
-        NodeKind::If | NodeKind::While => conditional(input, kind, context)?,
-        NodeKind::Switch => switch(input, context)?,
-        NodeKind::AllReduce
-        | NodeKind::AllGather
-        | NodeKind::ReduceScatter
-        | NodeKind::Broadcast
-        | NodeKind::Exchange => collective(input, kind)?,
-        NodeKind::Join => (Action::Join, input.span()),
+        Family::Conditional if kind == NodeKind::Switch => switch(input, context)?,
+        Family::Conditional => conditional(input, kind, context)?,
+        Family::Collective => collective(input, kind)?,
+        Family::Join => (Action::Join, input.span()),
     })
 }
 

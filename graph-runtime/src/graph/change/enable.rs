@@ -2,27 +2,13 @@
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
-use graph_plan::{NodeKind, Role};
+use graph_plan::{Family, Role};
 
 /// Refuses nodes of kinds that CUDA can neither enable nor disable.
 pub(in crate::graph) fn check_kind(graph: &Graph, node: usize) -> Result<()> {
-    match graph.data.draft.nodes[node].kind {
-        NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset => Ok(()),
-        NodeKind::Join
-        | NodeKind::If
-        | NodeKind::While
-        | NodeKind::Switch
-        | NodeKind::Graph
-        | NodeKind::Call
-        | NodeKind::Record
-        | NodeKind::Wait
-        | NodeKind::AllReduce
-        | NodeKind::AllGather
-        | NodeKind::ReduceScatter
-        | NodeKind::Broadcast
-        | NodeKind::Exchange
-        | NodeKind::Capture
-        | NodeKind::Raw => refuse(graph, node, "only kernel, memcpy and memset nodes can be disabled"),
+    match graph.data.draft.nodes[node].kind.family() {
+        Family::Kernel | Family::Copy => Ok(()),
+        _ => refuse(graph, node, "only kernel, memcpy and memset nodes can be disabled"),
     }
 }
 
