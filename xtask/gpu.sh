@@ -136,7 +136,7 @@ set_command_line() { # kind file tool module
         # Fails on an error that it finds, and if the program makes no CUDA call at all. It does not report CUDA calls
         # that fail: some tests provoke them.
         sanitizer)
-            command_line=(env ${frames:+"LD_PRELOAD=$frames"})
+            command_line=(env CUDA_GRAPH_TEST_KEEPS_CONTEXT=1 ${frames:+"LD_PRELOAD=$frames"})
             command_line+=("$binaries/bin/compute-sanitizer/compute-sanitizer" --tool "$3" --error-exitcode 1)
             [[ $3 != memcheck ]] || command_line+=(--report-api-errors no)
             command_line+=("$program")

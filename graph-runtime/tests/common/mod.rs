@@ -13,16 +13,20 @@ pub(crate) use graph_runtime::*;
 pub(crate) use kernels::*;
 use std::fmt::Display;
 use std::pin::pin;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::task::{Context, Poll, Wake};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// The device that `CUDA_GRAPH_TEST_DEVICE` asks for: `cuda`, or the emulator. With `CUDA_GRAPH_TEST_DELAYS`, every
-/// node of its graphs is delayed at random.
+/// node of its graphs is delayed at random. With `CUDA_GRAPH_TEST_KEEPS_CONTEXT`, the context of a CUDA device stays
+/// from test to test: under compute-sanitizer, making it takes seconds.
 pub(crate) fn device() -> Device {
+    static KEPT: OnceLock<Option<Device>> = OnceLock::new();
     let device = if wants_cuda() {
-        Device::cuda(0).expect("CUDA_GRAPH_TEST_DEVICE=cuda needs a CUDA device")
+        let cuda = || Device::cuda(0).expect("CUDA_GRAPH_TEST_DEVICE=cuda needs a CUDA device");
+        KEPT.get_or_init(|| std::env::var_os("CUDA_GRAPH_TEST_KEEPS_CONTEXT").map(|_| cuda()));
+        cuda()
     } else {
         Device::emulator()
     };
