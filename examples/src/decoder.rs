@@ -8,7 +8,7 @@ mod model;
 use graph_runtime::{BoxError, Mapped, MappedHost, Philox, Result, cuda_graph, cuda_kernels};
 use half::bf16;
 pub use model::Model;
-pub use plain::plain_logits;
+pub use plain::{cross_entropy, plain_logits, plain_loss};
 use std::time::{Duration, Instant};
 
 /// Columns of a head of attention.

@@ -1,175 +1,258 @@
-//! The graph that trains a decoder on a text, in f32: forwards, backwards, and a step of Adam.
+//! The graph that trains a decoder on a text, in bf16 with weights in f32: forwards, backwards, and a step of AdamW.
 
-use crate::decoder::{HEAD, Sizes};
+use crate::decoder::{HEAD, Sizes, plain_loss};
 use crate::gradients;
 use crate::program::random;
-use graph_runtime::{Atomic, BoxError, DeviceBuffer, Philox, cuda_graph, cuda_kernels};
+use graph_runtime::{AnyGraph, Atomic, BoxError, Device, DeviceBuffer, Philox, Result, cuda_graph, cuda_kernels};
+use half::bf16;
 
-#[cuda_kernels("kernels/train_text.ptx")]
+#[cuda_kernels("kernels/train_text.ptx", tuned = ["kernels/train_text.sm_90a.ptx"])]
 unsafe extern "C" {
-    /// Windows of `context + 1` characters of the text, a thread for each
-    #[requires(1 <= rng.len() && length <= text.len() && context < length && count * (context + 1) <= ids.len())]
-    safe fn pick(rng: &[Philox], text: &[u8], ids: &mut [u32], length: u32, context: u32, count: u32);
+    /// `rounded = weights`, two by each thread
+    #[requires(n.is_multiple_of(2) && n <= weights.len() && n <= rounded.len())]
+    safe fn round_all(weights: &[f32], rounded: &mut [bf16], n: u32);
 
-    /// The embeddings of a token and its place, by a block for each
-    #[requires(1 <= context && 1 <= vocabulary && grid == grid.x && grid.div_ceil(context) * (context + 1) <= ids.len())]
-    #[requires(vocabulary * width <= tokens.len() && context * width <= places.len() && grid * width <= x.len())]
+    /// The first norm of windows of the text that luck draws, by a warp for each place
+    #[requires(block.x == 256 && block == 256 && grid == grid.x && 1 <= context && context < length && length <= text.len())]
+    #[requires(1 <= rng.len() && rows.div_ceil(context) * (context + 1) <= ids.len() && rows * 128 <= ones.len())]
+    #[requires(width.is_multiple_of(4) && width <= 384 && 128 * width <= tokens.len() && context * width <= places.len())]
+    #[requires(width <= gain.len() && width <= shift.len() && rows * width <= x.len() && 2 * rows <= stats.len())]
+    #[requires(rows * width <= out.len())]
     safe fn embed(
-        ids: &[u32],
+        rng: &[Philox],
+        text: &[u8],
         tokens: &[f32],
         places: &[f32],
+        gain: &[f32],
+        shift: &[f32],
+        ids: &mut [u32],
+        ones: &mut [bf16],
         x: &mut [f32],
+        stats: &mut [f32],
+        out: &mut [bf16],
+        step: &mut u32,
+        mean: &mut f32,
+        length: u32,
+        rows: u32,
         width: u32,
-        vocabulary: u32,
         context: u32,
     );
 
-    /// Adds to the gradients of the embeddings
-    #[requires(1 <= context && 1 <= vocabulary && grid == grid.x && grid.div_ceil(context) * (context + 1) <= ids.len())]
-    #[requires(vocabulary * width <= tokens.len() && context * width <= places.len() && grid * width <= dx.len())]
-    safe fn embed_back(
-        ids: &[u32],
-        dx: &[f32],
-        tokens: &[Atomic<f32>],
-        places: &[Atomic<f32>],
-        width: u32,
-        vocabulary: u32,
-        context: u32,
-    );
-
-    /// `out = normal * gain + bias` for each row of `x`, by a block each
-    #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && grid * width <= x.len() && grid * width <= normal.len())]
-    #[requires(width <= gain.len() && width <= bias.len() && grid <= inverse.len() && grid * width <= out.len())]
+    /// `out = normal * gain + shift` for each row of `x`, by a warp each; `stats` gets mean and scale
+    #[requires(block.x == 256 && block == 256 && grid == grid.x && width.is_multiple_of(4) && width <= 384)]
+    #[requires(rows * width <= x.len() && width <= gain.len() && width <= shift.len() && 2 * rows <= stats.len())]
+    #[requires(rows * width <= out.len())]
     safe fn layer_norm(
         x: &[f32],
         gain: &[f32],
-        bias: &[f32],
-        normal: &mut [f32],
-        inverse: &mut [f32],
-        out: &mut [f32],
+        shift: &[f32],
+        stats: &mut [f32],
+        out: &mut [bf16],
+        rows: u32,
         width: u32,
     );
 
-    /// Adds the gradient by `x` to `dx`
-    #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && grid * width <= dout.len() && grid * width <= normal.len())]
-    #[requires(grid <= inverse.len() && width <= gain.len() && grid * width <= dx.len() && width <= dgain.len() && width <= dbias.len())]
-    safe fn layer_norm_back(
-        dout: &[f32],
-        normal: &[f32],
-        inverse: &[f32],
+    /// Adds the gradient by `x` to `dx`, or stores it where `first`; and rounded
+    #[requires(block.x == 256 && block == 256 && grid == grid.x && width.is_multiple_of(4) && width <= 384)]
+    #[requires(rows * width <= dout.len() && rows * width <= x.len() && 2 * rows <= stats.len() && width <= gain.len())]
+    #[requires(rows * width <= dx.len() && rows * width <= rounded.len() && width <= dgain.len() && width <= dshift.len())]
+    safe fn norm_back(
+        dout: &[bf16],
+        x: &[f32],
+        stats: &[f32],
         gain: &[f32],
         dx: &mut [f32],
+        rounded: &mut [bf16],
         dgain: &[Atomic<f32>],
-        dbias: &[Atomic<f32>],
-        width: u32,
-    );
-
-    /// `out = x w^T + bias`, added to `out` where `add`
-    #[requires(block == 256 && block.x == 256 && rows * inputs <= x.len() && outputs * inputs <= w.len() && outputs <= bias.len())]
-    #[requires(rows * outputs <= out.len())]
-    safe fn linear(x: &[f32], w: &[f32], bias: &[f32], out: &mut [f32], rows: u32, outputs: u32, inputs: u32, add: u32);
-
-    /// `dx = dout w`
-    #[requires(block == 256 && block.x == 256 && rows * outputs <= dout.len() && outputs * inputs <= w.len() && rows * inputs <= dx.len())]
-    safe fn linear_back(dout: &[f32], w: &[f32], dx: &mut [f32], rows: u32, outputs: u32, inputs: u32);
-
-    /// `dw += dout^T x`, and `dbias += dout`
-    #[requires(block == 256 && block.x == 256 && rows * outputs <= dout.len() && rows * inputs <= x.len())]
-    #[requires(outputs * inputs <= dw.len() && outputs <= dbias.len())]
-    safe fn linear_learn(
-        dout: &[f32],
-        x: &[f32],
-        dw: &[Atomic<f32>],
-        dbias: &[Atomic<f32>],
+        dshift: &[Atomic<f32>],
         rows: u32,
-        outputs: u32,
-        inputs: u32,
-    );
-
-    /// Attention of each place, head and text, by a block each
-    #[requires(block == block.x && block.x.is_multiple_of(32) && grid.x == context && context <= 1024 && grid.y * 64 == width)]
-    #[requires(grid.z * context * 3 * width <= qkv.len() && grid * context <= shares.len() && grid.z * context * width <= out.len())]
-    safe fn attend(qkv: &[f32], shares: &mut [f32], out: &mut [f32], width: u32, context: u32);
-
-    /// The gradients by `q` and by the scores
-    #[requires(block == block.x && block.x.is_multiple_of(32) && grid.x == context && context <= 1024 && grid.y * 64 == width)]
-    #[requires(grid.z * context * 3 * width <= qkv.len() && grid * context <= shares.len() && grid.z * context * width <= dout.len())]
-    #[requires(grid * context <= dscores.len() && grid.z * context * 3 * width <= dqkv.len())]
-    safe fn attend_back_q(
-        qkv: &[f32],
-        shares: &[f32],
-        dout: &[f32],
-        dscores: &mut [f32],
-        dqkv: &mut [f32],
         width: u32,
-        context: u32,
+        first: u32,
     );
 
-    /// The gradients by `k` and `v`
-    #[requires(block == block.x && grid.x == context && grid.y * 64 == width)]
-    #[requires(grid.z * context * 3 * width <= qkv.len() && grid * context <= shares.len() && grid.z * context * width <= dout.len())]
-    #[requires(grid * context <= dscores.len() && grid.z * context * 3 * width <= dqkv.len())]
-    safe fn attend_back_kv(
-        qkv: &[f32],
-        shares: &[f32],
-        dout: &[f32],
-        dscores: &[f32],
-        dqkv: &mut [f32],
-        width: u32,
-        context: u32,
+    /// `out = a w^T + bias`, by blocks for 128 x 128 of it
+    #[requires(block.x == 256 && block == 256 && shared >= LARGE && 1 <= rows && columns.is_multiple_of(64) && 64 <= columns)]
+    #[requires(k.is_multiple_of(64) && rows * k <= a.len() && columns * k <= w.len() && columns <= bias.len())]
+    #[requires(rows * columns <= out.len())]
+    safe fn project(a: &[bf16], w: &[bf16], bias: &[f32], out: &mut [bf16], rows: u32, columns: u32, k: u32);
+
+    /// `up = a w^T + bias`, and GELU of it, by blocks for 128 x 128 of it
+    #[requires(block.x == 256 && block == 256 && shared >= LARGE && 1 <= rows && columns.is_multiple_of(64) && 64 <= columns)]
+    #[requires(k.is_multiple_of(64) && rows * k <= a.len() && columns * k <= w.len() && columns <= bias.len())]
+    #[requires(rows * columns <= up.len() && rows * columns <= hidden.len())]
+    safe fn widen(
+        a: &[bf16],
+        w: &[bf16],
+        bias: &[f32],
+        up: &mut [bf16],
+        hidden: &mut [bf16],
+        rows: u32,
+        columns: u32,
+        k: u32,
     );
 
-    /// GELU of each number
-    #[requires(n <= x.len() && n <= out.len())]
-    safe fn activate(x: &[f32], out: &mut [f32], n: u32);
+    /// `out = x + a w^T + bias`, by blocks for 128 x 128 of it, or 128 x 32 where `small`
+    #[requires(block.x == 256 && block == 256 && shared >= LARGE && 1 <= rows && columns.is_multiple_of(64) && 64 <= columns)]
+    #[requires(k.is_multiple_of(64) && rows * k <= a.len() && columns * k <= w.len() && columns <= bias.len())]
+    #[requires(rows * columns <= x.len() && rows * columns <= out.len())]
+    safe fn linear_add(
+        a: &[bf16],
+        w: &[bf16],
+        bias: &[f32],
+        x: &[f32],
+        out: &mut [f32],
+        rows: u32,
+        columns: u32,
+        k: u32,
+        small: u32,
+    );
 
-    /// The gradient by `x`, in place
-    #[requires(n <= x.len() && n <= d.len())]
-    safe fn activate_back(x: &[f32], d: &mut [f32], n: u32);
+    /// `out = dout w`, by blocks for 128 x 128 of it, or 128 x 32 where `small`
+    #[requires(block.x == 256 && block == 256 && shared >= LARGE && 1 <= rows && columns.is_multiple_of(64) && 64 <= columns)]
+    #[requires(k.is_multiple_of(64) && rows * k <= dout.len() && columns * k <= w.len() && rows * columns <= out.len())]
+    safe fn linear_back(dout: &[bf16], w: &[bf16], out: &mut [bf16], rows: u32, columns: u32, k: u32, small: u32);
 
-    /// The loss of each row and their mean; the gradient by the logits in place
-    #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32) && 1 <= context && 1 <= vocabulary)]
-    #[requires(grid.div_ceil(context) * (context + 1) <= ids.len() && grid * vocabulary <= logits.len() && grid <= losses.len())]
-    safe fn cross_entropy(
+    /// The gradient by `up`, of which GELU has a matrix product, by blocks for 128 x 128 of it
+    #[requires(block.x == 256 && block == 256 && shared >= LARGE && 1 <= rows && columns.is_multiple_of(64) && 64 <= columns)]
+    #[requires(k.is_multiple_of(64) && rows * k <= dout.len() && columns * k <= w.len() && rows * columns <= up.len())]
+    #[requires(rows * columns <= out.len())]
+    safe fn narrow_back(dout: &[bf16], w: &[bf16], up: &[bf16], out: &mut [bf16], rows: u32, columns: u32, k: u32);
+
+    /// The loss of each row, their mean, and the gradient by the logits, by blocks for 64 rows
+    #[requires(block.x == 128 && block == 128 && grid == grid.x && shared >= SCORE && 1 <= rows && 1 <= context)]
+    #[requires(width.is_multiple_of(64) && rows * width <= a.len() && 128 * width <= tokens.len())]
+    #[requires(rows.div_ceil(context) * (context + 1) <= ids.len() && rows * 128 <= dlogits.len() && rows <= losses.len())]
+    safe fn score(
+        a: &[bf16],
+        tokens: &[bf16],
         ids: &[u32],
-        logits: &mut [f32],
+        dlogits: &mut [bf16],
         losses: &mut [f32],
         mean: &Atomic<f32>,
-        vocabulary: u32,
+        rows: u32,
+        context: u32,
+        width: u32,
+    );
+
+    /// Attention of each 64 places, by heads of 64 columns and texts
+    #[requires(block.x == 128 && block == 128 && grid.x * 64 == context && grid.y * 64 == width)]
+    #[requires(grid.z * context * 3 * width <= qkv.len() && grid.y * grid.z * context <= logs.len())]
+    #[requires(grid.z * context * width <= out.len())]
+    safe fn attend(qkv: &[bf16], logs: &mut [f32], out: &mut [bf16], width: u32, context: u32);
+
+    /// The gradient by `qkv`
+    #[requires(block.x == 128 && block == 128 && grid.x * 32 == context && context.is_multiple_of(64) && grid.y * 64 == width)]
+    #[requires(shared >= ATTEND + 8 * context && grid.z * context * 3 * width <= qkv.len())]
+    #[requires(grid.y * grid.z * context <= logs.len() && grid.z * context * width <= out.len())]
+    #[requires(grid.z * context * width <= dout.len() && grid.z * context * 3 * width <= dqkv.len())]
+    safe fn attend_back(
+        qkv: &[bf16],
+        logs: &[f32],
+        out: &[bf16],
+        dout: &[bf16],
+        dqkv: &mut [bf16],
+        width: u32,
         context: u32,
     );
 
-    /// `step += 1`
-    #[requires(threads == 1)]
-    safe fn tick(step: &mut u32);
-
-    /// A step of Adam; the rate rises to `rate` for `warm_up` steps, then falls until `steps`
-    #[requires(n <= weights.len() && n <= gradients.len() && n <= means.len() && n <= squares.len())]
-    safe fn adam(
+    /// The gradients of all weights, and their step of AdamW; the rate rises to `rate` for `warm_up` steps, then falls
+    /// until `steps`
+    #[requires(block.x == 256 && block == 256 && grid == grid.x && shared >= LEARN && width.is_multiple_of(64) && 64 <= width)]
+    #[requires(rows.is_multiple_of(64) && 64 <= rows && 1 <= context && rows.is_multiple_of(context))]
+    #[requires(rows * 128 <= dlogits.len() && rows * 128 <= ones.len() && (2 * layers + 1) * rows * width <= normed.len())]
+    #[requires(layers * rows * width <= mixed.len() && layers * 4 * rows * width <= hidden.len())]
+    #[requires(layers * 3 * rows * width <= dqkv.len() && (2 * layers + 1) * rows * width <= dxs.len())]
+    #[requires(layers * 4 * rows * width <= dup.len() && rows * width <= dx.len() && (4 * layers + 2) * width <= dvectors.len())]
+    #[requires((128 + context + 12 * layers * width + 13 * layers + 2) * width <= weights.len())]
+    #[requires((128 + context + 12 * layers * width) * width <= rounded.len())]
+    #[requires((128 + context + 12 * layers * width + 13 * layers + 2) * width <= means.len())]
+    #[requires((128 + context + 12 * layers * width + 13 * layers + 2) * width <= squares.len())]
+    safe fn learn(
+        dlogits: &[bf16],
+        ones: &[bf16],
+        normed: &[bf16],
+        mixed: &[bf16],
+        hidden: &[bf16],
+        dqkv: &[bf16],
+        dxs: &[bf16],
+        dup: &[bf16],
+        dx: &[f32],
+        dvectors: &mut [f32],
         weights: &mut [f32],
-        gradients: &[f32],
+        rounded: &mut [bf16],
         means: &mut [f32],
         squares: &mut [f32],
         step: &u32,
         rate: f32,
         warm_up: u32,
         steps: u32,
-        n: u32,
+        decay: f32,
+        layers: u32,
+        width: u32,
+        context: u32,
+        rows: u32,
     );
 }
 
-/// The grid of a matrix product: a block for each 32 x 32 elements.
-const fn tiles(columns: usize, rows: usize) -> (usize, usize) {
-    (columns.div_ceil(32), rows.div_ceil(32))
+/// Bytes of shared memory: three parts of both factors are on their way, each with 64 numbers of a row.
+const LARGE: usize = 3 * (128 + 128) * 128;
+const SCORE: usize = 3 * (64 + 128) * 128;
+/// With ones, to add up rows by.
+const LEARN: usize = LARGE + 1024;
+/// Six tiles of a head's columns; the logarithms and products of each place come after them.
+const ATTEND: usize = 6 * 64 * 128;
+/// As nanoGPT's: it is for matrices and embeddings.
+const DECAY: f32 = 0.1;
+
+/// The grid of a matrix product: a block for each 128 x 128 elements.
+const fn large(columns: usize, rows: usize) -> (usize, usize) {
+    (columns.div_ceil(128), rows.div_ceil(128))
 }
 
-/// As [`tiles`], with the rows that are summed up in several parts.
-const fn parts(columns: usize, rows: usize, summed: usize) -> (usize, usize, usize) {
-    (columns.div_ceil(32), rows.div_ceil(32), summed.div_ceil(512))
+/// Whether a product with few columns has smaller tiles, since a batch of so few rows has too few large ones.
+const fn is_small(rows: usize) -> bool {
+    rows <= 4096
+}
+
+/// The grid of such a product.
+const fn narrow_grid(columns: usize, rows: usize) -> (usize, usize) {
+    if is_small(rows) {
+        (columns.div_ceil(32), rows.div_ceil(128))
+    } else {
+        large(columns, rows)
+    }
+}
+
+/// The index of a norm's gain among all weights: two of each layer, and the last one.
+const fn gain(s: Sizes, norm: usize) -> usize {
+    // After the last layer, its vectors would begin with the last norm's.
+    s.vector(norm / 2, norm % 2)
+}
+
+/// The index of a norm's shift.
+const fn shift(s: Sizes, norm: usize) -> usize {
+    gain(s, norm) + if norm == 2 * s.layers { s.width } else { 2 * s.width }
+}
+
+/// The blocks of `learn`: for each 128 x 128 of a matrix, and for 256 each of the other weights.
+const fn learners(s: Sizes) -> usize {
+    let [across, across3, across4] = [
+        s.width.div_ceil(128),
+        (3 * s.width).div_ceil(128),
+        (4 * s.width).div_ceil(128),
+    ];
+    let tiles = across * (1 + s.layers * (across3 + across + 2 * across4));
+    tiles + ((s.context + 4 * s.layers + 2) * s.width).div_ceil(256)
 }
 
 cuda_graph! {
-    /// A step of training, on `batch` windows of the text; `rows` is the number of their characters.
+    /// Rounds the weights for `Train`, before its first step.
+    pub graph Begin(s: Sizes, weights: device [f32; s.weights()], rounded: mut device [bf16; s.weights()]) {
+        kernel all = round_all<<<s.weights().div_ceil(512), 256>>>(&weights, &mut rounded, s.weights());
+    }
+
+    /// A step of training, on `batch` windows of the text; `rows` is the number of their characters. `x` and its
+    /// gradient are before each norm: two of each layer, and the last one.
     pub graph Train(
         s: Sizes,
         batch: usize,
@@ -179,158 +262,124 @@ cuda_graph! {
         length: usize,
         text: device [u8; length],
         weights: mut device [f32; s.weights()],
+        rounded: mut device [bf16; s.weights()],
     ) {
         rng     luck = seed, draws 1;
         param   rate:      f32 = 0.0;
         device  step:      u32;
-        device  gradients: [f32; s.weights()];
         device  means:     [f32; s.weights()];
         device  squares:   [f32; s.weights()];
         device  ids:       [u32; batch * (s.context + 1)];
-        device  x:         [f32; rows * s.width];
-        // Each norm's results: two of each layer, and the last one's
-        device  normal:    [[f32; rows * s.width]; 2 * s.layers + 1];
-        device  inverse:   [[f32; rows]; 2 * s.layers + 1];
-        device  normed:    [[f32; rows * s.width]; 2 * s.layers + 1];
-        device  qkv:       [[f32; rows * 3 * s.width]; s.layers];
-        device  shares:    [[f32; rows * s.context * s.width / HEAD]; s.layers];
-        device  mixed:     [[f32; rows * s.width]; s.layers];
-        device  up:        [[f32; rows * 4 * s.width]; s.layers];
-        device  hidden:    [[f32; rows * 4 * s.width]; s.layers];
-        device  logits:    [f32; rows * s.vocabulary];
+        device  ones:      [bf16; rows * s.vocabulary];
+        device  x:         [[f32; rows * s.width]; 2 * s.layers + 1];
+        device  stats:     [[f32; 2 * rows]; 2 * s.layers + 1];
+        device  normed:    [[bf16; rows * s.width]; 2 * s.layers + 1];
+        device  qkv:       [[bf16; rows * 3 * s.width]; s.layers];
+        device  logs:      [[f32; rows * s.width / HEAD]; s.layers];
+        device  mixed:     [[bf16; rows * s.width]; s.layers];
+        device  up:        [[bf16; rows * 4 * s.width]; s.layers];
+        device  hidden:    [[bf16; rows * 4 * s.width]; s.layers];
+        device  dlogits:   [bf16; rows * s.vocabulary];
         device  losses:    [f32; rows];
         device  mean:      f32;
         host    loss:      f32;
-        // The logits have no bias.
-        device  zeroes:    [f32; s.vocabulary];
-        device  unused:    [f32; s.vocabulary];
         device  dx:        [f32; rows * s.width];
-        device  dnormed:   [f32; rows * s.width];
-        device  dqkv:      [f32; rows * 3 * s.width];
-        device  dscores:   [f32; rows * s.context * s.width / HEAD];
-        device  dhidden:   [f32; rows * 4 * s.width];
+        device  dxs:       [[bf16; rows * s.width]; 2 * s.layers + 1];
+        device  dout:      [bf16; rows * s.width];
+        device  dqkv:      [[bf16; rows * 3 * s.width]; s.layers];
+        device  dup:       [[bf16; rows * 4 * s.width]; s.layers];
+        device  dvectors:  [f32; (4 * s.layers + 2) * s.width];
 
-        kernel next    = tick<<<1, 1>>>(&mut step);
-        memset clear   = gradients <- 0.0;
-        memset restart = mean <- 0.0;
-        memset begin   = dx <- 0.0;
-        kernel window  = pick<<<batch.div_ceil(32), 32>>>(&luck, &text, &mut ids, length, s.context, batch);
-        kernel first   = embed<<<rows, 64>>>(
-            &ids, &weights[..s.places()], &weights[s.places()..s.matrix(0, 0)], &mut x,
-            s.width, s.vocabulary, s.context
-        ) after window;
+        kernel first = embed<<<rows.div_ceil(8), 256>>>(
+            &luck, &text, &weights[..s.places()], &weights[s.places()..s.matrix(0, 0)],
+            &weights[gain(s, 0)..gain(s, 0) + s.width], &weights[shift(s, 0)..shift(s, 0) + s.width],
+            &mut ids, &mut ones, &mut x[0], &mut stats[0], &mut normed[0], &mut step, &mut mean,
+            length, rows, s.width, s.context
+        );
 
-        for i in 0..s.layers {
-            kernel norm1 = layer_norm<<<rows, 64>>>(
-                &x, &weights[s.vector(i, 0)..s.vector(i, 1)], &weights[s.vector(i, 2)..s.vector(i, 3)],
-                &mut normal[2 * i], &mut inverse[2 * i], &mut normed[2 * i], s.width
-            ) after first;
-            kernel project = linear<<<tiles(3 * s.width, rows), 256>>>(
-                &normed[2 * i], &weights[s.matrix(i, 0)..s.matrix(i, 3)], &weights[s.vector(i, 4)..s.vector(i, 7)],
-                &mut qkv[i], rows, 3 * s.width, s.width, 0
-            ) after norm1;
-            kernel mix = attend<<<(s.context, s.width / HEAD, batch), 64>>>(
-                &qkv[i], &mut shares[i], &mut mixed[i], s.width, s.context
-            ) after project;
-            kernel join_heads = linear<<<tiles(s.width, rows), 256>>>(
-                &mixed[i], &weights[s.matrix(i, 3)..s.matrix(i, 4)], &weights[s.vector(i, 7)..s.vector(i, 8)],
-                &mut x, rows, s.width, s.width, 1
-            ) after mix;
-            kernel norm2 = layer_norm<<<rows, 64>>>(
-                &x, &weights[s.vector(i, 1)..s.vector(i, 2)], &weights[s.vector(i, 3)..s.vector(i, 4)],
-                &mut normal[2 * i + 1], &mut inverse[2 * i + 1], &mut normed[2 * i + 1], s.width
-            ) after join_heads;
-            kernel widen = linear<<<tiles(4 * s.width, rows), 256>>>(
-                &normed[2 * i + 1], &weights[s.matrix(i, 4)..s.matrix(i, 8)], &weights[s.vector(i, 8)..s.vector(i, 12)],
-                &mut up[i], rows, 4 * s.width, s.width, 0
-            ) after norm2;
-            kernel bend = activate<<<(rows * 4 * s.width).div_ceil(256), 256>>>(&up[i], &mut hidden[i], rows * 4 * s.width)
-                after widen;
-            kernel narrow = linear<<<tiles(s.width, rows), 256>>>(
-                &hidden[i], &weights[s.matrix(i, 8)..s.matrix(i, 12)], &weights[s.vector(i, 12)..s.vector(i, 13)],
-                &mut x, rows, s.width, 4 * s.width, 1
-            ) after bend;
+        each i in 0..s.layers {
+            kernel ask = project<<<large(3 * s.width, rows), 256, LARGE>>>(
+                &normed[2 * i], &rounded[s.matrix(i, 0)..s.matrix(i, 3)], &weights[s.vector(i, 4)..s.vector(i, 7)],
+                &mut qkv[i], rows, 3 * s.width, s.width
+            ) after first, programmatic(norm1(i - 1));
+            kernel mix = attend<<<(s.context / 64, s.width / HEAD, batch), 128>>>(
+                &qkv[i], &mut logs[i], &mut mixed[i], s.width, s.context
+            ) after programmatic(ask);
+            kernel join = linear_add<<<narrow_grid(s.width, rows), 256, LARGE>>>(
+                &mixed[i], &rounded[s.matrix(i, 3)..s.matrix(i, 4)], &weights[s.vector(i, 7)..s.vector(i, 8)],
+                &x[2 * i], &mut x[2 * i + 1], rows, s.width, s.width, u32::from(is_small(rows))
+            ) after programmatic(mix);
+            kernel norm2 = layer_norm<<<rows.div_ceil(8), 256>>>(
+                &x[2 * i + 1], &weights[s.vector(i, 1)..s.vector(i, 2)], &weights[s.vector(i, 3)..s.vector(i, 4)],
+                &mut stats[2 * i + 1], &mut normed[2 * i + 1], rows, s.width
+            ) after programmatic(join);
+            kernel bend = widen<<<large(4 * s.width, rows), 256, LARGE>>>(
+                &normed[2 * i + 1], &rounded[s.matrix(i, 4)..s.matrix(i, 8)], &weights[s.vector(i, 8)..s.vector(i, 12)],
+                &mut up[i], &mut hidden[i], rows, 4 * s.width, s.width
+            ) after programmatic(norm2);
+            kernel narrow = linear_add<<<narrow_grid(s.width, rows), 256, LARGE>>>(
+                &hidden[i], &rounded[s.matrix(i, 8)..s.matrix(i, 12)], &weights[s.vector(i, 12)..s.vector(i, 13)],
+                &x[2 * i + 1], &mut x[2 * i + 2], rows, s.width, 4 * s.width, u32::from(is_small(rows))
+            ) after programmatic(bend);
+            // The first one of the next layer, or the last one
+            kernel norm1 = layer_norm<<<rows.div_ceil(8), 256>>>(
+                &x[2 * i + 2], &weights[gain(s, 2 * i + 2)..gain(s, 2 * i + 2) + s.width],
+                &weights[shift(s, 2 * i + 2)..shift(s, 2 * i + 2) + s.width],
+                &mut stats[2 * i + 2], &mut normed[2 * i + 2], rows, s.width
+            ) after programmatic(narrow);
         }
 
-        kernel norm = layer_norm<<<rows, 64>>>(
-            &x, &weights[s.last()..s.last() + s.width], &weights[s.last() + s.width..],
-            &mut normal[2 * s.layers], &mut inverse[2 * s.layers], &mut normed[2 * s.layers], s.width
-        ) after narrow;
-        kernel score = linear<<<tiles(s.vocabulary, rows), 256>>>(
-            &normed[2 * s.layers], &weights[..s.places()], &zeroes, &mut logits, rows, s.vocabulary, s.width, 0
-        ) after norm;
-        kernel compare = cross_entropy<<<rows, 64>>>(&ids, &mut logits, &mut losses, &mean, s.vocabulary, s.context)
-            after score, restart;
-        memcpy report  = mean -> loss after compare;
+        kernel compare = score<<<rows.div_ceil(64), 128, SCORE>>>(
+            &normed[2 * s.layers], &rounded[..s.places()], &ids, &mut dlogits, &mut losses, &mean,
+            rows, s.context, s.width
+        ) after programmatic(norm1);
+        memcpy report = mean -> loss after compare;
+        kernel score_back = linear_back<<<narrow_grid(s.width, rows), 256, LARGE>>>(
+            &dlogits, &rounded[..s.places()], &mut dout, rows, s.width, s.vocabulary, u32::from(is_small(rows))
+        ) after programmatic(compare);
+        kernel last_back = norm_back<<<rows.div_ceil(16), 256>>>(
+            &dout, &x[2 * s.layers], &stats[2 * s.layers], &weights[s.last()..s.last() + s.width], &mut dx, &mut dxs[2 * s.layers],
+            &dvectors[4 * s.layers * s.width..(4 * s.layers + 1) * s.width], &dvectors[(4 * s.layers + 1) * s.width..],
+            rows, s.width, 1
+        ) after programmatic(score_back);
 
-        kernel score_learn = linear_learn<<<parts(s.width, s.vocabulary, rows), 256>>>(
-            &logits, &normed[2 * s.layers], &gradients[..s.places()], &unused, rows, s.vocabulary, s.width
-        ) after compare, clear;
-        kernel score_back = linear_back<<<tiles(s.width, rows), 256>>>(
-            &logits, &weights[..s.places()], &mut dnormed, rows, s.vocabulary, s.width
-        ) after compare;
-        kernel norm_back = layer_norm_back<<<rows, 64>>>(
-            &dnormed, &normal[2 * s.layers], &inverse[2 * s.layers], &weights[s.last()..s.last() + s.width],
-            &mut dx, &gradients[s.last()..s.last() + s.width], &gradients[s.last() + s.width..], s.width
-        ) after score_back, begin, clear;
-
-        // From the last layer to the first; `dx` is the gradient by a layer's output, then by its input.
-        for j in 0..s.layers {
-            kernel narrow_learn = linear_learn<<<parts(4 * s.width, s.width, rows), 256>>>(
-                &dx, &hidden[s.back(j)], &gradients[s.matrix(s.back(j), 8)..s.matrix(s.back(j), 12)],
-                &gradients[s.vector(s.back(j), 12)..s.vector(s.back(j), 13)], rows, s.width, 4 * s.width
-            ) after norm_back;
-            kernel narrow_back = linear_back<<<tiles(4 * s.width, rows), 256>>>(
-                &dx, &weights[s.matrix(s.back(j), 8)..s.matrix(s.back(j), 12)], &mut dhidden, rows, s.width, 4 * s.width
-            ) after norm_back;
-            kernel bend_back = activate_back<<<(rows * 4 * s.width).div_ceil(256), 256>>>(&up[s.back(j)], &mut dhidden, rows * 4 * s.width)
-                after narrow_back;
-            kernel widen_learn = linear_learn<<<parts(s.width, 4 * s.width, rows), 256>>>(
-                &dhidden, &normed[2 * s.back(j) + 1], &gradients[s.matrix(s.back(j), 4)..s.matrix(s.back(j), 8)],
-                &gradients[s.vector(s.back(j), 8)..s.vector(s.back(j), 12)], rows, 4 * s.width, s.width
-            ) after bend_back;
-            kernel widen_back = linear_back<<<tiles(s.width, rows), 256>>>(
-                &dhidden, &weights[s.matrix(s.back(j), 4)..s.matrix(s.back(j), 8)], &mut dnormed, rows, 4 * s.width, s.width
-            ) after bend_back;
-            kernel norm2_back = layer_norm_back<<<rows, 64>>>(
-                &dnormed, &normal[2 * s.back(j) + 1], &inverse[2 * s.back(j) + 1], &weights[s.vector(s.back(j), 1)..s.vector(s.back(j), 2)],
-                &mut dx, &gradients[s.vector(s.back(j), 1)..s.vector(s.back(j), 2)],
-                &gradients[s.vector(s.back(j), 3)..s.vector(s.back(j), 4)], s.width
-            ) after widen_back, narrow_learn;
-
-            kernel heads_learn = linear_learn<<<parts(s.width, s.width, rows), 256>>>(
-                &dx, &mixed[s.back(j)], &gradients[s.matrix(s.back(j), 3)..s.matrix(s.back(j), 4)],
-                &gradients[s.vector(s.back(j), 7)..s.vector(s.back(j), 8)], rows, s.width, s.width
-            ) after norm2_back;
-            kernel heads_back = linear_back<<<tiles(s.width, rows), 256>>>(
-                &dx, &weights[s.matrix(s.back(j), 3)..s.matrix(s.back(j), 4)], &mut dnormed, rows, s.width, s.width
-            ) after norm2_back;
-            kernel mix_back_q = attend_back_q<<<(s.context, s.width / HEAD, batch), 64>>>(
-                &qkv[s.back(j)], &shares[s.back(j)], &dnormed, &mut dscores, &mut dqkv, s.width, s.context
-            ) after heads_back;
-            kernel mix_back_kv = attend_back_kv<<<(s.context, s.width / HEAD, batch), 64>>>(
-                &qkv[s.back(j)], &shares[s.back(j)], &dnormed, &dscores, &mut dqkv, s.width, s.context
-            ) after mix_back_q;
-            kernel project_learn = linear_learn<<<parts(s.width, 3 * s.width, rows), 256>>>(
-                &dqkv, &normed[2 * s.back(j)], &gradients[s.matrix(s.back(j), 0)..s.matrix(s.back(j), 3)],
-                &gradients[s.vector(s.back(j), 4)..s.vector(s.back(j), 7)], rows, 3 * s.width, s.width
-            ) after mix_back_kv;
-            kernel project_back = linear_back<<<tiles(s.width, rows), 256>>>(
-                &dqkv, &weights[s.matrix(s.back(j), 0)..s.matrix(s.back(j), 3)], &mut dnormed, rows, 3 * s.width, s.width
-            ) after mix_back_kv;
-            kernel norm1_back = layer_norm_back<<<rows, 64>>>(
-                &dnormed, &normal[2 * s.back(j)], &inverse[2 * s.back(j)], &weights[s.vector(s.back(j), 0)..s.vector(s.back(j), 1)],
-                &mut dx, &gradients[s.vector(s.back(j), 0)..s.vector(s.back(j), 1)],
-                &gradients[s.vector(s.back(j), 2)..s.vector(s.back(j), 3)], s.width
-            ) after project_back, heads_learn;
+        // From the last layer to the first
+        each j in 0..s.layers {
+            kernel bend_back = narrow_back<<<large(4 * s.width, rows), 256, LARGE>>>(
+                &dxs[2 * s.back(j) + 2], &rounded[s.matrix(s.back(j), 8)..s.matrix(s.back(j), 12)], &up[s.back(j)], &mut dup[s.back(j)],
+                rows, 4 * s.width, s.width
+            ) after last_back, programmatic(norm1_back(j - 1));
+            kernel widen_back = linear_back<<<narrow_grid(s.width, rows), 256, LARGE>>>(
+                &dup[s.back(j)], &rounded[s.matrix(s.back(j), 4)..s.matrix(s.back(j), 8)], &mut dout, rows, s.width, 4 * s.width, u32::from(is_small(rows))
+            ) after programmatic(bend_back);
+            kernel norm2_back = norm_back<<<rows.div_ceil(16), 256>>>(
+                &dout, &x[2 * s.back(j) + 1], &stats[2 * s.back(j) + 1], &weights[s.vector(s.back(j), 1)..s.vector(s.back(j), 2)],
+                &mut dx, &mut dxs[2 * s.back(j) + 1],
+                &dvectors[(4 * s.back(j) + 1) * s.width..(4 * s.back(j) + 2) * s.width],
+                &dvectors[(4 * s.back(j) + 3) * s.width..(4 * s.back(j) + 4) * s.width], rows, s.width, 0
+            ) after programmatic(widen_back);
+            kernel join_back = linear_back<<<narrow_grid(s.width, rows), 256, LARGE>>>(
+                &dxs[2 * s.back(j) + 1], &rounded[s.matrix(s.back(j), 3)..s.matrix(s.back(j), 4)], &mut dout, rows, s.width, s.width, u32::from(is_small(rows))
+            ) after programmatic(norm2_back);
+            kernel mix_back = attend_back<<<(s.context / 32, s.width / HEAD, batch), 128, ATTEND + 8 * s.context>>>(
+                &qkv[s.back(j)], &logs[s.back(j)], &mixed[s.back(j)], &dout, &mut dqkv[s.back(j)], s.width, s.context
+            ) after programmatic(join_back);
+            kernel ask_back = linear_back<<<narrow_grid(s.width, rows), 256, LARGE>>>(
+                &dqkv[s.back(j)], &rounded[s.matrix(s.back(j), 0)..s.matrix(s.back(j), 3)], &mut dout, rows, s.width, 3 * s.width, u32::from(is_small(rows))
+            ) after programmatic(mix_back);
+            kernel norm1_back = norm_back<<<rows.div_ceil(16), 256>>>(
+                &dout, &x[2 * s.back(j)], &stats[2 * s.back(j)], &weights[s.vector(s.back(j), 0)..s.vector(s.back(j), 1)],
+                &mut dx, &mut dxs[2 * s.back(j)],
+                &dvectors[4 * s.back(j) * s.width..(4 * s.back(j) + 1) * s.width],
+                &dvectors[(4 * s.back(j) + 2) * s.width..(4 * s.back(j) + 3) * s.width], rows, s.width, 0
+            ) after programmatic(ask_back);
         }
-        kernel embed_learn = embed_back<<<rows, 64>>>(
-            &ids, &dx, &gradients[..s.places()], &gradients[s.places()..s.matrix(0, 0)], s.width, s.vocabulary, s.context
-        ) after norm1_back;
 
-        kernel descend = adam<<<s.weights().div_ceil(256), 256>>>(
-            &mut weights, &gradients, &mut means, &mut squares, &step, rate, steps / 20, steps, s.weights()
-        ) after embed_learn, widen_learn, project_learn, score_learn, next;
+        kernel descend = learn<<<learners(s), 256, LEARN>>>(
+            &dlogits, &ones, &normed, &mixed, &hidden, &dqkv, &dxs, &dup, &dx, &mut dvectors,
+            &mut weights, &mut rounded, &mut means, &mut squares, &step, rate, steps / 20, steps, DECAY,
+            s.layers, s.width, s.context, rows
+        ) after programmatic(norm1_back);
     }
 }
 
@@ -348,27 +397,74 @@ pub fn first_weights(sizes: Sizes) -> Vec<f32> {
     weights
 }
 
-/// Compares the gradients of a new graph with differences of the loss. It leaves `weights` as they are.
-///
-/// # Errors
-/// If a gradient is wrong, or any error of a launch.
-pub fn check_gradients(train: &mut Train, weights: &DeviceBuffer<[f32]>, sizes: Sizes) -> Result<(), BoxError> {
-    let loss = |train: &mut Train, values: &[f32]| {
-        weights.copy_from(values)?;
-        train.luck().reseed(1)?; // the windows of before
-        train.launch()?;
-        // The mean that the graph computes is a sum in f32, in any order: too coarse for small differences.
-        let losses = train.losses()?.read_vec()?;
-        Ok(losses.iter().map(|loss| f64::from(*loss)).sum::<f64>() / losses.len() as f64)
-    };
-    let values = weights.read_vec()?;
-    loss(train, &values)?;
-    let gradients = train.gradients()?.read_vec()?;
-    let ends = sizes.lengths().into_iter().scan(0, |end, length| {
-        *end += length;
-        Some(*end - length..*end)
-    });
-    let tensors: Vec<_> = ends.collect();
-    gradients::check_gradients(&values, &gradients, &tensors, |values| loss(train, values))?;
-    Ok(weights.copy_from(&values)?)
+/// A graph of [`Train`], and the weights that it trains.
+pub struct Trainer {
+    /// The sizes of the decoder.
+    pub sizes: Sizes,
+    /// The graph: a launch is a step.
+    pub train: Train,
+    /// All weights, as [`Sizes::weights`] says.
+    pub weights: DeviceBuffer<[f32]>,
+    begin: Begin,
+}
+
+impl Trainer {
+    /// Builds the graph for windows of a text, `batch` in each step, with [`first_weights`].
+    ///
+    /// # Errors
+    /// If the text is shorter than a window, or if the device has too little memory.
+    pub fn new(device: &Device, sizes: Sizes, batch: usize, steps: u32, characters: &[u8]) -> Result<Self> {
+        let text = device.alloc_slice(characters.len())?;
+        text.copy_from(characters)?;
+        let weights = device.alloc_slice(sizes.weights())?;
+        let rounded = device.alloc_slice(sizes.weights())?;
+        let rows = batch * sizes.context;
+        let length = characters.len();
+        let train = Train::build(device, sizes, batch, rows, steps, 1, length, &text, &weights, &rounded)?;
+        let begin = Begin::build(device, sizes, &weights, &rounded)?;
+        let mut trainer = Self {
+            sizes,
+            train,
+            weights,
+            begin,
+        };
+        trainer.begin(&first_weights(sizes))?;
+        Ok(trainer)
+    }
+
+    /// Begins anew, with these weights and the first windows.
+    ///
+    /// # Errors
+    /// If there are not as many weights, or if the device has failed.
+    pub fn begin(&mut self, weights: &[f32]) -> Result<()> {
+        self.train.reset()?;
+        self.weights.copy_from(weights)?;
+        self.begin.launch()
+    }
+}
+
+impl Trainer {
+    /// Compares the gradients of the first step with differences of the loss in plain Rust, and begins anew.
+    ///
+    /// # Errors
+    /// If a gradient is wrong, or any error of a launch.
+    pub fn check_gradients(&mut self) -> Result<(), BoxError> {
+        let weights = first_weights(self.sizes);
+        self.train.set_rate(0.0)?;
+        self.train.launch()?;
+        // Adam's mean of the gradients after one step is a tenth of them.
+        let gradients: Vec<f32> = self.train.means()?.read_vec()?.iter().map(|mean| 10.0 * mean).collect();
+        let ids = self.train.ids()?.read_vec()?;
+        let windows: Vec<&[u32]> = ids.chunks(self.sizes.context + 1).collect();
+        let ends = self.sizes.lengths().into_iter().scan(0, |end, length| {
+            *end += length;
+            Some(*end - length..*end)
+        });
+        let tensors: Vec<_> = ends.collect();
+        gradients::check_gradients(&weights, &gradients, &tensors, |weights| {
+            let losses = windows.iter().map(|window| plain_loss(self.sizes, weights, window));
+            Ok(losses.sum::<f64>() / windows.len() as f64)
+        })?;
+        Ok(self.begin(&weights)?)
+    }
 }

@@ -1,6 +1,6 @@
 //! The decoder in plain Rust.
 
-use super::{HEAD, Model};
+use super::{HEAD, Model, Sizes};
 use graph_runtime::Result;
 use half::bf16;
 
@@ -9,24 +9,62 @@ use half::bf16;
 /// # Errors
 /// If the weights cannot be read.
 pub fn plain_logits(model: &Model, text: &[u32]) -> Result<Vec<f32>> {
-    let width = model.sizes.width;
     let mut weights = Vec::new();
     for tensor in &model.tensors {
-        weights.push(
-            tensor
-                .read_vec()?
-                .iter()
-                .map(|weight| weight.to_f32())
-                .collect::<Vec<f32>>(),
-        );
+        weights.extend(tensor.read_vec()?.iter().map(|weight| weight.to_f32()));
     }
-    let [tokens, places, matrices, vectors, last] = &*weights else {
-        return Ok(Vec::new());
-    };
-    let mut caches = vec![[Vec::new(), Vec::new()]; model.sizes.layers];
-    let mut x = Vec::new();
-    for (place, token) in places.chunks(width).zip(text) {
-        x = sum(place, &tokens[*token as usize * width..][..width]);
+    let mut logits = Vec::new();
+    each_place(model.sizes, &weights, text, round, |place, score| {
+        if place + 1 == text.len() {
+            logits = score();
+        }
+    });
+    Ok(logits)
+}
+
+/// Computes the mean cross-entropy of the tokens of a window after its first one, in plain Rust and f32; `weights` are
+/// all weights, as [`Sizes::weights`] says.
+pub fn plain_loss(sizes: Sizes, weights: &[f32], window: &[u32]) -> f64 {
+    let count = window.len() - 1;
+    let mut loss = 0.0;
+    each_place(
+        sizes,
+        weights,
+        &window[..count],
+        |number| number,
+        |place, score| {
+            loss += cross_entropy(&score(), window[place + 1]);
+        },
+    );
+    loss / count as f64
+}
+
+/// The cross-entropy of a token, of which these are the logits.
+pub fn cross_entropy(logits: &[f32], token: u32) -> f64 {
+    let most = logits.iter().copied().fold(f32::MIN, f32::max);
+    let sum: f64 = logits.iter().map(|logit| f64::from(logit - most).exp()).sum();
+    sum.ln() + f64::from(most - logits[token as usize])
+}
+
+/// Calls `done` for each place of a text, with a function that computes the logits there. Keys and values are rounded
+/// by `round`.
+fn each_place(
+    sizes: Sizes,
+    weights: &[f32],
+    text: &[u32],
+    round: fn(f32) -> f32,
+    mut done: impl FnMut(usize, &dyn Fn() -> Vec<f32>),
+) {
+    let width = sizes.width;
+    let mut rest = weights;
+    let [tokens, places, matrices, vectors, last] = sizes.lengths().map(|length| {
+        let (tensor, others) = rest.split_at(length);
+        rest = others;
+        tensor
+    });
+    let mut caches = vec![[Vec::new(), Vec::new()]; sizes.layers];
+    for (number, (place, token)) in places.chunks(width).zip(text).enumerate() {
+        let mut x = sum(place, &tokens[*token as usize * width..][..width]);
         for ((cache, matrix), vector) in caches
             .iter_mut()
             .zip(matrices.chunks(12 * width * width))
@@ -38,7 +76,7 @@ pub fn plain_logits(model: &Model, text: &[u32]) -> Result<Vec<f32>> {
             let (up, down) = matrix.split_at(4 * width * width);
             let qkv = product(qkv, &norm(&x, rows(0, 1), rows(2, 3)), rows(4, 7));
             for (cache, new) in cache.iter_mut().zip(qkv[width..].chunks(width)) {
-                cache.extend(new.iter().map(|number| bf16::from_f32(*number).to_f32()));
+                cache.extend(new.iter().map(|number| round(*number)));
             }
             x = sum(&x, &product(projection, &attention(&qkv[..width], cache), rows(7, 8)));
             let hidden = product(up, &norm(&x, rows(1, 2), rows(3, 4)), rows(8, 12));
@@ -47,13 +85,15 @@ pub fn plain_logits(model: &Model, text: &[u32]) -> Result<Vec<f32>> {
                 &product(down, &hidden.into_iter().map(gelu).collect::<Vec<_>>(), rows(12, 13)),
             );
         }
+        let (gain, bias) = last.split_at(width);
+        done(number, &|| {
+            product(tokens, &norm(&x, gain, bias), &vec![0.0; sizes.vocabulary])
+        });
     }
-    let (gain, bias) = last.split_at(width);
-    Ok(product(
-        tokens,
-        &norm(&x, gain, bias),
-        &vec![0.0; model.sizes.vocabulary],
-    ))
+}
+
+fn round(number: f32) -> f32 {
+    bf16::from_f32(number).to_f32()
 }
 
 fn sum(x: &[f32], y: &[f32]) -> Vec<f32> {

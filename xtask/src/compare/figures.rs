@@ -53,6 +53,8 @@ pub(crate) const ROWS: &[Row] = {
         Row::new("train_digits", "train_digits", Anything),
         Row::new("train_conv own", "train_conv", Anything).beside("train_conv"),
         Row::new("train_conv cudnn", "train_conv", Anything).beside("train_conv"),
+        Row::new("train_text bf16, 8 texts", "train_text", Anything),
+        Row::new("train_text bf16, 32 texts", "train_text", Anything),
         Row::new("transformer_block tf32", "transformer_block", Microseconds(55.0)),
         Row::new("transformer_block bf16", "transformer_block", Microseconds(33.0)),
         Row::new("generate bf16", "generate", Microseconds(200.0)),
