@@ -14,42 +14,57 @@ type RawProgram = *mut c_void;
 /// `nvrtcResult`: 0 is success.
 type Code = c_int;
 
-type CreateProgram = unsafe extern "C" fn(
-    program: *mut RawProgram,
-    source: *const c_char,
-    name: *const c_char,
-    header_count: c_int,
-    headers: *const *const c_char,
-    include_names: *const *const c_char,
-) -> Code;
-type CompileProgram =
-    unsafe extern "C" fn(program: RawProgram, option_count: c_int, options: *const *const c_char) -> Code;
-type DestroyProgram = unsafe extern "C" fn(program: *mut RawProgram) -> Code;
 type GetSize = unsafe extern "C" fn(program: RawProgram, size: *mut usize) -> Code;
 type GetText = unsafe extern "C" fn(program: RawProgram, text: *mut c_char) -> Code;
-type Version = unsafe extern "C" fn(major: *mut c_int, minor: *mut c_int) -> Code;
-type GetErrorString = unsafe extern "C" fn(code: Code) -> *const c_char;
 
-/// The loaded compiler.
-///
-/// The calls below are sound because:
-/// 1. The function pointers come from `_library`, which lives as long as this value, and each has the type that
-///    `nvrtc.h` declares for its name, from NVRTC 9 to 13 alike.
-/// 2. A [`Program`] borrows the compiler, so it cannot outlive the library; its handle was made by `create_program` and
-///    is destroyed only in `drop`.
-/// 3. Every string passed in is a `CStr` or `CString` that lives until the call returns; NVRTC copies what it keeps.
-#[derive(Debug)]
-pub(crate) struct Nvrtc {
-    create_program: CreateProgram,
-    compile_program: CompileProgram,
-    destroy_program: DestroyProgram,
-    ptx_size: GetSize,
-    ptx: GetText,
-    log_size: GetSize,
-    log: GetText,
-    error_string: GetErrorString,
-    version: Version,
-    _library: Library,
+macro_rules! functions {
+    ($($name:ident = $symbol:literal: $ty:ty;)*) => {
+        /// The loaded compiler.
+        ///
+        /// The calls below are sound because:
+        /// 1. The function pointers come from `_library`, which lives as long as this value, and each has the type that
+        ///    `nvrtc.h` declares for its name, from NVRTC 9 to 13 alike.
+        /// 2. A [`Program`] borrows the compiler, so it cannot outlive the library; its handle was made by
+        ///    `create_program` and is destroyed only in `drop`.
+        /// 3. Every string passed in is a `CStr` or `CString` that lives until the call returns; NVRTC copies what it
+        ///    keeps.
+        #[derive(Debug)]
+        pub(crate) struct Nvrtc {
+            $($name: $ty,)*
+            _library: Library,
+        }
+
+        impl Nvrtc {
+            /// Finds the functions.
+            fn of(library: Library) -> Result<Self, libloading::Error> {
+                $(
+                    // SAFETY: the symbol's type is the one in `nvrtc.h`, point 1 of `Nvrtc`.
+                    let $name = *unsafe { library.get::<$ty>($symbol) }?;
+                )*
+                Ok(Self { $($name,)* _library: library })
+            }
+        }
+    };
+}
+
+functions! {
+    create_program = c"nvrtcCreateProgram": unsafe extern "C" fn(
+        program: *mut RawProgram,
+        source: *const c_char,
+        name: *const c_char,
+        header_count: c_int,
+        headers: *const *const c_char,
+        include_names: *const *const c_char,
+    ) -> Code;
+    compile_program = c"nvrtcCompileProgram":
+        unsafe extern "C" fn(program: RawProgram, option_count: c_int, options: *const *const c_char) -> Code;
+    destroy_program = c"nvrtcDestroyProgram": unsafe extern "C" fn(program: *mut RawProgram) -> Code;
+    ptx_size = c"nvrtcGetPTXSize": GetSize;
+    ptx = c"nvrtcGetPTX": GetText;
+    log_size = c"nvrtcGetProgramLogSize": GetSize;
+    log = c"nvrtcGetProgramLog": GetText;
+    error_string = c"nvrtcGetErrorString": unsafe extern "C" fn(code: Code) -> *const c_char;
+    version = c"nvrtcVersion": unsafe extern "C" fn(major: *mut c_int, minor: *mut c_int) -> Code;
 }
 
 impl Nvrtc {
@@ -60,37 +75,7 @@ impl Nvrtc {
         // decides about every library and program that is loaded.
         let library = unsafe { Library::new(path) };
         let library = library.map_err(|error| Error::new(format!("cannot load NVRTC: {error}")))?;
-        let absent = |error| Error::new(format!("{} is no NVRTC: {error}", path.display()));
-        // SAFETY: the symbol's type is the one in `nvrtc.h`, point 1 above.
-        let create_program = *unsafe { library.get::<CreateProgram>(c"nvrtcCreateProgram") }.map_err(absent)?;
-        // SAFETY: as above.
-        let compile_program = *unsafe { library.get::<CompileProgram>(c"nvrtcCompileProgram") }.map_err(absent)?;
-        // SAFETY: as above.
-        let destroy_program = *unsafe { library.get::<DestroyProgram>(c"nvrtcDestroyProgram") }.map_err(absent)?;
-        // SAFETY: as above.
-        let ptx_size = *unsafe { library.get::<GetSize>(c"nvrtcGetPTXSize") }.map_err(absent)?;
-        // SAFETY: as above.
-        let ptx = *unsafe { library.get::<GetText>(c"nvrtcGetPTX") }.map_err(absent)?;
-        // SAFETY: as above.
-        let log_size = *unsafe { library.get::<GetSize>(c"nvrtcGetProgramLogSize") }.map_err(absent)?;
-        // SAFETY: as above.
-        let log = *unsafe { library.get::<GetText>(c"nvrtcGetProgramLog") }.map_err(absent)?;
-        // SAFETY: as above.
-        let error_string = *unsafe { library.get::<GetErrorString>(c"nvrtcGetErrorString") }.map_err(absent)?;
-        // SAFETY: as above.
-        let version = *unsafe { library.get::<Version>(c"nvrtcVersion") }.map_err(absent)?;
-        Ok(Self {
-            create_program,
-            compile_program,
-            destroy_program,
-            ptx_size,
-            ptx,
-            log_size,
-            log,
-            error_string,
-            version,
-            _library: library,
-        })
+        Self::of(library).map_err(|error| Error::new(format!("{} is no NVRTC: {error}", path.display())))
     }
 
     /// The version, as `12.4`.

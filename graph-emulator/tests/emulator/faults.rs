@@ -275,42 +275,18 @@ fn with_fine(body: &str) -> Gpu {
 
 #[test]
 fn a_kernel_is_refused_and_its_module_is_not() {
-    let cases = [
-        (
-            "wgmma.fence.sync.aligned;",
-            "unknown instruction: `wgmma.fence.sync.aligned` in `broken`, line 20",
-        ),
-        (
-            "add.frob.u32 a, a, a;",
-            "unknown modifier `.frob`: `add.frob.u32` in `broken`, line 20",
-        ),
-        (
-            "ld.global.u32 a, [elsewhere];",
-            "`elsewhere` is external: linking is not supported: `ld.global.u32` in `broken`",
-        ),
-        (
-            "ld.global.u64 p, [pointer_of_pointer];",
-            "`pointer_of_pointer` holds the address of `pointer`, which is not known",
-        ),
-        (
-            "call nowhere;",
-            "call of the unknown function `nowhere`: `call` in `broken`, line 20",
-        ),
-        (
-            "call calls_unknown;",
-            "unknown instruction: `frobnicate.b32` in `unknown`, line 9",
-        ),
-        (
-            "mov.u64 p, unknown;",
-            "unknown instruction: `frobnicate.b32` in `unknown`, line 9",
-        ),
-        (
-            "ld.global.u64 p, [table];",
-            "unknown instruction: `frobnicate.b32` in `unknown`, line 9",
-        ),
-        (".shared .b8 big[999999999];", "`big` is too large in `broken`"),
-    ];
-    for (body, expected) in cases {
+    // A body, and the reason.
+    let cases = "\
+wgmma.fence.sync.aligned; => unknown instruction: `wgmma.fence.sync.aligned` in `broken`, line 20
+add.frob.u32 a, a, a; => unknown modifier `.frob`: `add.frob.u32` in `broken`, line 20
+ld.global.u32 a, [elsewhere]; => `elsewhere` is external: linking is not supported: `ld.global.u32` in `broken`
+ld.global.u64 p, [pointer_of_pointer]; => `pointer_of_pointer` holds the address of `pointer`, which is not known
+call nowhere; => call of the unknown function `nowhere`: `call` in `broken`, line 20
+call calls_unknown; => unknown instruction: `frobnicate.b32` in `unknown`, line 9
+mov.u64 p, unknown; => unknown instruction: `frobnicate.b32` in `unknown`, line 9
+ld.global.u64 p, [table]; => unknown instruction: `frobnicate.b32` in `unknown`, line 9
+.shared .b8 big[999999999]; => `big` is too large in `broken`";
+    for (body, expected) in cases.lines().map(|case| case.split_once(" => ").expect("a reason")) {
         let gpu = with_fine(body);
         let out = gpu.upload("out", &[0_u32]);
         gpu.launch("fine", [1; 3], [1; 3], &[Write(&out)]).unwrap();

@@ -44,145 +44,28 @@ pub(super) enum Contract {
 
 const STORE: &str = "mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r5;";
 
-const PLANTED: &[Planted<'_>] = &[
-    (
-        "off by one",
-        "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; add.u32 %r4, %r4, 1; STORE",
-        Contract::Values,
-    ),
-    (
-        "one word on",
-        "mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3+4], %r5;",
-        Contract::Threads,
-    ),
-    (
-        "at most n",
-        "setp.gt.u32 %p1, %r4, %r5; @%p1 bra END; STORE",
-        Contract::Values,
-    ),
-    ("no guard", "STORE", Contract::Values),
-    ("no contract", "STORE", Contract::None),
-    (
-        "a guard without a contract",
-        "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; STORE",
-        Contract::None,
-    ),
-    (
-        "a contract of one more",
-        "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; STORE",
-        Contract::OneMore,
-    ),
-    ("stride of two", "shl.b32 %r4, %r4, 1; STORE", Contract::Threads),
-    ("stride of three", "mul.lo.u32 %r4, %r4, 3; STORE", Contract::Threads),
-    (
-        "eight bytes",
-        "mul.wide.u32 %rd2, %r4, 8; add.s64 %rd3, %rd1, %rd2; st.global.u64 [%rd3], %rd2;",
-        Contract::Threads,
-    ),
-    (
-        "eight bytes at four",
-        "mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; st.global.v2.u32 [%rd3], {%r5, %r5};",
-        Contract::Threads,
-    ),
-    (
-        "sixteen bytes",
-        "mul.wide.u32 %rd2, %r4, 16; add.s64 %rd3, %rd1, %rd2; st.global.v4.u32 [%rd3], {%r5, %r5, %r5, %r5};",
-        Contract::Threads,
-    ),
-    ("before the beginning", "add.s32 %r4, %r4, -1; STORE", Contract::Threads),
-    (
-        "a word before",
-        "mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3+-4], %r5;",
-        Contract::Threads,
-    ),
-    (
-        "negative",
-        "sub.s32 %r4, %r4, %r5; mul.wide.s32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r5;",
-        Contract::Threads,
-    ),
-    (
-        "counted from the end",
-        "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; sub.u32 %r4, %r5, %r4; STORE",
-        Contract::Values,
-    ),
-    (
-        "overflow of int",
-        "mul.wide.s32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r5;",
-        Contract::Threads,
-    ),
-    (
-        "a signed guard",
-        "setp.ge.s32 %p1, %r4, %r5; @%p1 bra END; mul.wide.s32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r5;",
-        Contract::Values,
-    ),
-    (
-        "a tail of blocks of 64",
-        "mad.lo.u32 %r4, %r1, 64, %r3; STORE",
-        Contract::Threads,
-    ),
-    (
-        "the size of the grid for that of a block",
-        "mov.u32 %r6, %nctaid.x; mad.lo.u32 %r4, %r1, %r6, %r3; STORE",
-        Contract::Threads,
-    ),
-    (
-        "the next block",
-        "add.u32 %r6, %r1, 1; mad.lo.u32 %r4, %r6, %r2, %r3; STORE",
-        Contract::Threads,
-    ),
-    (
-        "the guard is about the thread",
-        "setp.ge.u32 %p1, %r3, %r5; @%p1 bra END; STORE",
-        Contract::Values,
-    ),
-    (
-        "the guard is about the block",
-        "setp.ge.u32 %p1, %r1, %r5; @%p1 bra END; STORE",
-        Contract::Values,
-    ),
-    (
-        "the guard is turned",
-        "setp.lt.u32 %p1, %r4, %r5; @%p1 bra END; STORE",
-        Contract::Values,
-    ),
-    (
-        "a loop that ends late",
-        "mov.u32 %r4, 0; LOOP: STORE add.u32 %r4, %r4, 1; setp.le.u32 %p1, %r4, %r5; @%p1 bra LOOP;",
-        Contract::Values,
-    ),
-    (
-        "a loop of at least one",
-        "mov.u32 %r4, 0; LOOP: STORE add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r5; @%p1 bra LOOP;",
-        Contract::Values,
-    ),
-    ("a constant", "st.global.u32 [%rd1+40], %r5;", Contract::Threads),
-    (
-        "a mask that is too wide",
-        "and.b32 %r4, %r4, 15; STORE",
-        Contract::Values,
-    ),
-    ("the greater of two", "max.u32 %r4, %r4, %r5; STORE", Contract::Threads),
-    (
-        "half, and one",
-        "shr.u32 %r4, %r4, 1; add.u32 %r4, %r4, %r5; STORE",
-        Contract::Threads,
-    ),
-    (
-        "a choice",
-        "setp.eq.u32 %p1, %r4, 0; selp.b32 %r4, %r5, %r4, %p1; STORE",
-        Contract::Threads,
-    ),
-    (
-        "the remainder by one more",
-        "add.u32 %r6, %r5, 1; rem.u32 %r4, %r4, %r6; STORE",
-        Contract::Values,
-    ),
-    (
-        "shared memory",
-        "mov.u32 %r6, tile; shl.b32 %r4, %r3, 2; add.u32 %r6, %r6, %r4; st.shared.u32 [%r6], %r5;",
-        Contract::Threads,
-    ),
-];
+/// The kernels with a planted mistake.
+fn mistakes() -> impl Iterator<Item = Planted<'static>> {
+    rows(include_str!("refuted.txt")).map(|[contract, name, code]| {
+        let contract = match contract {
+            "none" => Contract::None,
+            "values" => Contract::Values,
+            "threads" => Contract::Threads,
+            "one more" => Contract::OneMore,
+            other => panic!("`{other}` is no contract"),
+        };
+        (name, code, contract)
+    })
+}
+
+/// The lines of a table, each of three cells.
+pub(super) fn rows(table: &'static str) -> impl Iterator<Item = [&'static str; 3]> {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| {
+        let cells: Vec<&str> = line.splitn(3, " | ").collect();
+        cells.try_into().expect("three cells")
+    })
+}
 
 /// The kernel of a planted mistake, and its PTX.
 pub(super) fn planted((_, code, contract): &Planted<'_>) -> (String, Kernel) {
@@ -261,9 +144,10 @@ fn halves_of_an_argument_are_followed() {
 #[test]
 fn planted_mistakes_are_refuted_and_fault() {
     let (mut faulty, mut contracts) = (0, 0);
-    for kernel in PLANTED {
+    let count = mistakes().count();
+    for kernel in mistakes() {
         let name = kernel.0;
-        let (text, kernel) = planted(kernel);
+        let (text, kernel) = planted(&kernel);
         let module = graph_ptx::parse(&text).unwrap_or_else(|fault| panic!("{name}: {fault}\n{text}"));
         let Verdict::Refuted(witness) = prove(&module, &kernel, &Effort::FULL) else {
             panic!("{name}: {:?}", prove(&module, &kernel, &Effort::FULL));
@@ -293,12 +177,9 @@ fn planted_mistakes_are_refuted_and_fault() {
             }
         }
     }
-    println!(
-        "{} planted, {faulty} of them faults of the emulator, {contracts} with a contract",
-        PLANTED.len()
-    );
+    println!("{count} planted, {faulty} of them faults of the emulator, {contracts} with a contract");
     assert!(
-        PLANTED.len() >= 30 && faulty >= 28 && contracts >= 12,
+        count >= 30 && faulty >= 28 && contracts >= 12,
         "{faulty} faults, {contracts} contracts"
     );
 }

@@ -14,7 +14,7 @@ mod body;
 mod child;
 pub(crate) mod memory;
 mod constant;
-mod texels;
+mod texel_arguments;
 mod rng;
 mod scratch;
 mod shared;

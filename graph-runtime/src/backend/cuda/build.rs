@@ -3,14 +3,13 @@
 use super::add::{Adder, COPY_BYTES};
 use super::change::prepared_launch::PreparedLaunches;
 use super::conditional::{self, Turn};
-use super::failure::Failure;
 use super::fill::Fill;
 use super::forms::{Forms, Refused};
 use super::kernels::{self, Builtin, Kernels};
-use super::predicated::{Entry, Guard, Placed, Predicated};
+use super::predicated::{Entry, Predicated};
 use super::prices::Prices;
 use super::user_objects::UserObjects;
-use super::{CudaExecutable, attribute, delay, programmatic, uploads};
+use super::{CudaExecutable, attribute, programmatic, uploads};
 use crate::devices::Backend;
 use crate::devices::bodies::BodyForm;
 use crate::devices::cuda::Cuda;
@@ -19,7 +18,7 @@ use crate::devices::cuda_memory::CudaMemory;
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::InstantiateOptions;
 use crate::devices::uploads::UploadForm;
-use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture, nvtx};
+use crate::driver::{self, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::ownership::blueprint::{Blueprint, Programmatic};
 use crate::ownership::device_memory::KernelMemory;
@@ -32,24 +31,6 @@ use std::collections::{BTreeSet, VecDeque};
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
-
-/// The work of a node that has no bodies.
-#[derive(Clone, Copy)]
-pub(super) enum Single<'a> {
-    Work(&'a Work),
-    External(&'a External),
-}
-
-impl<'a> Single<'a> {
-    /// The work of a node, unless it has bodies.
-    pub(super) fn of(op: &'a Op) -> Option<Self> {
-        match op {
-            Op::Work(work) => Some(Single::Work(work)),
-            Op::External(external) => Some(Single::External(external)),
-            Op::Structure(_) => None,
-        }
-    }
-}
 
 impl CudaExecutable {
     /// Makes all but the executable graph: memory, kernels, and the graph with its nodes.
@@ -336,188 +317,6 @@ impl CudaExecutable {
             }),
             Fill::Nothing | Fill::Memset { .. } => Ok(()),
         }
-    }
-
-    /// Creates the graph and adds all nodes, in topological order. Their handles are put into `nodes`. Dropping `self`
-    /// destroys the graph, even if the closure of a node panics.
-    fn add_nodes(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
-        let draft = blueprint.draft;
-        announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().create)
-            .at(|| Site::graph(&draft.name))?;
-        // SAFETY: the driver is initialised.
-        self.graph = unsafe { self.cuda.api().create() }.at(|| Site::graph(&draft.name))?;
-        // SAFETY: the graph was created above.
-        let added = unsafe {
-            self.add_prefix(
-                blueprint,
-                self.graph,
-                blueprint.order.sequence(0),
-                Entry::default(),
-                &mut Turn::Free,
-            )
-        };
-        added.map_err(|failure| failure.error(draft))
-    }
-
-    /// Adds the nodes of `sequence`, with their bodies. In `sequence`, every node comes after its predecessors. `entry`
-    /// says what they run after besides, and what their kernels test; conditional nodes also run after the one in
-    /// `turn`. An error names its node.
-    ///
-    /// # Safety
-    ///
-    /// `graph` lives, has the nodes in `entry` and `turn` and is of the context of `self`; `sequence` holds the
-    /// predecessors of each node before it.
-    pub(super) unsafe fn add_prefix(
-        &mut self,
-        blueprint: &Blueprint<'_>,
-        graph: CUgraph,
-        sequence: impl Iterator<Item = usize>,
-        entry: Entry<'_>,
-        turn: &mut Turn,
-    ) -> Result<(), Failure> {
-        let Entry {
-            roots, tests, latch, ..
-        } = entry;
-        let Blueprint { draft, program, .. } = *blueprint;
-        let mut after: Vec<CUgraphNode> = Vec::new();
-        let mut early: Vec<CUgraphNode> = Vec::new();
-        for node in sequence {
-            after.clear();
-            early.clear();
-            for &before in blueprint.after.of(node) {
-                let edges = match blueprint.programmatic.contains(before, node) {
-                    true => &mut early,
-                    false => &mut after,
-                };
-                edges.extend_from_slice(self.last_of(before as usize));
-            }
-            if after.is_empty() && early.is_empty() {
-                after.extend_from_slice(roots);
-            }
-            let waits = |before: &u32| {
-                let placed = self.predicated.placed.get(&(*before as usize));
-                let last = placed.and_then(|placed| placed.last());
-                last.is_some_and(|last| last.is_after_latch_of(tests))
-            };
-            if let Some(latch) = latch
-                && !blueprint.after.of(node).iter().any(waits)
-                && !after.contains(&latch)
-            {
-                after.push(latch);
-            }
-            let guard = entry.guard(node, self.adder.forms.waits(node));
-            let is_early = self.can_be_early(blueprint, node);
-            if guard.waits && is_early {
-                after.retain(|before| {
-                    let goes_on = self.predicated.early.contains(before);
-                    early.extend(goes_on.then_some(*before));
-                    !goes_on
-                });
-            }
-            // A delay between the kernels of a programmatic edge would turn it into a plain edge, so there is none.
-            if let (Some(seed), []) = (blueprint.delays, &early[..]) {
-                // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order; the context is
-                // current.
-                let delay = unsafe { delay::add(&self.cuda, graph, &after, &self.kernels, seed, node) };
-                after = vec![delay.map_err(|error| (node, error))?];
-            }
-            let range = nvtx::range(|| format!("node {}", draft.nodes[node].name));
-            self.nodes[node] = match &program.ops[node] {
-                Op::Structure(Structure::Conditional(conditional)) => {
-                    // SAFETY: the graph lives, and `after` are nodes of it since `sequence` is in order.
-                    unsafe { self.add_conditional(blueprint, graph, &after, (node, conditional), turn, tests) }?
-                }
-                Op::Structure(Structure::Child(body)) => {
-                    // SAFETY: as above.
-                    unsafe { self.add_child(blueprint, graph, &after, node, *body, turn) }?
-                }
-                Op::Work(work) => {
-                    let work = (Single::Work(work), &guard);
-                    // SAFETY: as above; the context is current.
-                    unsafe { self.add_one(draft, program, graph, &after, node, work) }?
-                }
-                Op::External(external) => {
-                    let work = (Single::External(external), &Guard::default());
-                    // SAFETY: as above; the context is current.
-                    unsafe { self.add_one(draft, program, graph, &after, node, work) }?
-                }
-            };
-            drop(range);
-            if self.adder.forms.has(node) {
-                let handle = self.nodes[node];
-                self.predicated
-                    .placed
-                    .entry(node)
-                    .or_default()
-                    .push(Placed { handle, guard });
-            }
-            if is_early {
-                self.predicated.early.insert(self.nodes[node]);
-            }
-            if !early.is_empty() {
-                let name = &draft.nodes[node].name;
-                announce!(self.cuda, trace, node = %name, after = early.len(), "{}", self.cuda.api().names().add_programmatic)
-                    .map_err(|error| (node, error))?;
-                // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule, or
-                // `can_be_early`), between which no edge was added.
-                unsafe { self.cuda.api().add_programmatic(graph, &early, self.nodes[node]) }
-                    .map_err(|error| (node, error))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether programmatic edges may lead from the node to predicated kernels that wait: it is a kernel that is
-    /// launched plainly, without shared memory. (An SM divides its memory anew only while it is idle.)
-    fn can_be_early(&self, blueprint: &Blueprint<'_>, node: usize) -> bool {
-        let forms = &self.adder.forms;
-        forms.has_waiting()
-            && match &blueprint.program.ops[node] {
-                Op::Work(Work::Kernel(kernel)) => {
-                    kernel.attributes.is_none() && self.kernels.own_shared(kernel.function, &kernel.config) == Some(0)
-                }
-                _ => forms.has(node) && forms.waits(node),
-            }
-    }
-
-    /// Adds a node that has no bodies. An error names it.
-    ///
-    /// # Safety
-    ///
-    /// The graph and the nodes in `after` live and belong together; the graph is of the context of `self`, which is
-    /// current, and is launched only while `self` lives.
-    pub(super) unsafe fn add_one(
-        &mut self,
-        draft: &Draft,
-        program: &Program,
-        graph: CUgraph,
-        after: &[CUgraphNode],
-        node: usize,
-        (single, guard): (Single<'_>, &Guard),
-    ) -> Result<CUgraphNode, Failure> {
-        let name = &draft.nodes[node].name;
-        let added = match single {
-            // SAFETY: by the caller's promise; `self` owns kernels and memory (facts 1 and 2 of `CudaExecutable`).
-            Single::Work(work) => unsafe {
-                self.adder
-                    .add(graph, after, program, &self.kernels, (node, name), (work, guard))
-            },
-            // SAFETY: by the caller's promise.
-            Single::External(External::Call(_)) => unsafe { self.add_call(graph, after, node, name) },
-            // SAFETY: as above.
-            Single::External(External::Record(event)) => unsafe { self.add_event(graph, after, event, false, name) },
-            // SAFETY: as above.
-            Single::External(External::Wait(event)) => unsafe { self.add_event(graph, after, event, true, name) },
-            // SAFETY: as above.
-            Single::External(External::Capture(_)) => unsafe { self.add_captured(graph, after, node, name) },
-            // SAFETY: as above.
-            Single::External(External::Raw(call)) => return unsafe { self.add_raw(graph, after, node, call, name) },
-            // SAFETY: as above.
-            Single::External(External::Collective(call)) => unsafe {
-                self.add_collective(draft, graph, after, (node, call))
-            },
-        };
-        Ok(added.map_err(|error| (node, error))?)
     }
 
     /// Instantiates the graph and, if the options ask for it, uploads it.

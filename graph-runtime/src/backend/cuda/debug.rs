@@ -11,7 +11,7 @@ mod errors;
 mod wait;
 mod read_only;
 
-use super::build::Single;
+use super::add_nodes::Single;
 use super::kernels::Builtin;
 use super::{CudaExecutable, OWN};
 use crate::backend::cuda::debug::read_only::ReadOnly;

@@ -21,6 +21,7 @@ macro_rules! announce_node {
 
 mod debug;
 mod build;
+mod add_nodes;
 mod shared;
 mod change;
 mod executable;

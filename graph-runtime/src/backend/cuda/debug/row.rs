@@ -6,7 +6,7 @@
 //! their time, each has one beside the kernel after it.
 
 use super::{Clock, Piece, Run, Steps};
-use crate::backend::cuda::build::Single;
+use crate::backend::cuda::add_nodes::Single;
 use crate::backend::cuda::delay;
 use crate::backend::cuda::failure::Failure;
 use crate::backend::cuda::predicated::Guard;

@@ -4,7 +4,7 @@ use super::errors;
 use super::read_only::Contents;
 use super::wait::{self, wait};
 use super::{Around, Clock, Piece, Run, Steps};
-use crate::backend::cuda::build::Single;
+use crate::backend::cuda::add_nodes::Single;
 use crate::backend::cuda::delay;
 use crate::backend::cuda::failure::Failure;
 use crate::backend::cuda::predicated::Guard;
