@@ -416,7 +416,7 @@ extern "C" __global__ void __launch_bounds__(256) layer_norm(const float *x, con
 // A step begins: windows of `context + 1` characters of the text (`ids`), a row for each place with a 1 for its token
 // (`places`), the embeddings of token and place, and their norm.
 extern "C" __global__ void __launch_bounds__(256) embed(const Philox *rng, const unsigned char *text, const float *tokens, const float *places, const float *gain,
-    const float *shift, u32 *ids, bf16 *ones, float *x, float *stats, bf16 *out, u32 *step, float *mean, u32 length, u32 rows, u32 width, u32 context)
+    const float *shift, u32 *ids, bf16 *ones, float *x, float *stats, bf16 *out, u32 *step, float *mean, u32 length, u32 rows, u32 width, u32 context, u32 texts)
 {
     const u32 row = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (blockIdx.x == 0 && threadIdx.x == 0)
@@ -424,7 +424,7 @@ extern "C" __global__ void __launch_bounds__(256) embed(const Philox *rng, const
     if (row >= rows)
         return;
     const u32 sample = row / context, place = row % context;
-    u64 bits = (rng->seed * 0x9e3779b97f4a7c15ull + rng->offset) * 0xbf58476d1ce4e5b9ull + sample * 0x94d049bb133111ebull;
+    u64 bits = (rng->seed * 0x9e3779b97f4a7c15ull + rng->offset) * 0xbf58476d1ce4e5b9ull + (texts + sample) * 0x94d049bb133111ebull;
     bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ull;
     bits = (bits ^ bits >> 27) * 0x94d049bb133111ebull;
     text += (u32)((bits >> 32) % (length - context)) + place;
@@ -698,47 +698,48 @@ struct Descent {
     }
 };
 
-// All weights descend: tiles of 128 x 128 of the matrices, with their biases, by a block each, those of the tokens
-// first, since their sums are twice as long; then the places, and the vectors of norms, a thread each. `dvectors` is
-// set to 0 again. Each table has a part for each layer, or for each norm.
-extern "C" __global__ void __launch_bounds__(256, 2) learn(const bf16 *dlogits, const bf16 *ones, const bf16 *normed, const bf16 *mixed, const bf16 *hidden,
-    const bf16 *dqkv, const bf16 *dxs, const bf16 *dup, const float *dx, float *dvectors, float *weights, bf16 *rounded, float *means, float *squares, const u32 *step,
-    float rate, u32 warm_up, u32 steps, float decay, u32 layers, u32 width, u32 context, u32 rows)
-{
-    begin();
-    const Descent descent(weights, means, squares, *step, rate, warm_up, steps);
-    const u32 places = TOKENS * width, matrices = places + context * width, square = width * width, vectors = matrices + layers * 12 * square;
-    const u32 across = (width + 127) / 128, across3 = (3 * width + 127) / 128, across4 = (4 * width + 127) / 128;
-    const u32 each = (across3 + across + 2 * across4) * across, tiles = across + layers * each;
-    if (blockIdx.x >= tiles) {
-        const u32 i = (blockIdx.x - tiles) * 256 + threadIdx.x, vector = i / width - context;
-        if (i < context * width) {
-            float sum = 0;
-            for (u32 text = 0; text < rows / context; text++)
-                sum += dx[(size_t)text * context * width + i];
-            descent.one(places + i, sum, decay);
-        } else if (vector < 4 * layers + 2) {
-            const u32 at = vectors + (vector < 4 * layers ? vector / 4 * 13 + vector % 4 : layers * 13 + vector % 4) * width + i % width;
-            descent.one(at, dvectors[i - context * width], 0);
-            dvectors[i - context * width] = 0;
-        }
-        return;
+// Stores gradients instead, which ranks average before the weights descend: those of a matrix and of its biases, of
+// which the first ones have these indices.
+struct Gradients {
+    float *matrices, *biases;
+    u32 first, first_bias;
+
+    __device__ __forceinline__ void one(size_t at, float gradient, float) const { biases[at - first_bias] = gradient; }
+    __device__ __forceinline__ void eight(size_t at, const float (&gradient)[8], float, bf16 *) const { store(matrices + (at - first), gradient); }
+};
+
+// The tiles of tokens, of which there are `across`, and those of each layer
+struct Tiles {
+    u32 across, across3, across4, each;
+
+    __device__ __forceinline__ Tiles(u32 width)
+        : across((width + 127) / 128), across3((3 * width + 127) / 128), across4((4 * width + 127) / 128), each((across3 + across + 2 * across4) * across)
+    {
     }
+};
+
+// A step for a tile of 128 x 128 of a matrix, and for its biases: first those of the tokens, since their sums are twice
+// as long. Each table has a part for each layer, or for each norm.
+template <typename Step> __device__ __forceinline__ void learn_tile(const Step &step, u32 tile, const bf16 *dlogits, const bf16 *ones, const bf16 *normed, const bf16 *mixed,
+    const bf16 *hidden, const bf16 *dqkv, const bf16 *dxs, const bf16 *dup, bf16 *rounded, float decay, u32 layers, u32 width, u32 context, u32 rows)
+{
+    const Tiles tiles(width);
+    const u32 across = tiles.across, matrices = (TOKENS + context) * width, square = width * width, vectors = matrices + layers * 12 * square;
     // A matrix, its bias, and its factors: the gradient by the outputs, and the inputs
-    u32 tile = blockIdx.x, outputs = TOKENS, inputs = width, matrix = 0, bias = 0, wide = across;
+    u32 outputs = TOKENS, inputs = width, matrix = 0, bias = 0, wide = across;
     const size_t all = (size_t)rows * width;
     const bf16 *a = dlogits, *b = normed + 2 * layers * all;
     if (tile >= across) {
-        const u32 layer = (tile - across) / each;
-        tile = (tile - across) % each, matrix = matrices + layer * 12 * square, bias = vectors + layer * 13 * width;
-        if (tile < across3 * across)
+        const u32 layer = (tile - across) / tiles.each;
+        tile = (tile - across) % tiles.each, matrix = matrices + layer * 12 * square, bias = vectors + layer * 13 * width;
+        if (tile < tiles.across3 * across)
             outputs = 3 * width, bias += 4 * width, a = dqkv + layer * 3 * all, b = normed + 2 * layer * all;
-        else if ((tile -= across3 * across) < across * across)
+        else if ((tile -= tiles.across3 * across) < across * across)
             outputs = width, matrix += 3 * square, bias += 7 * width, a = dxs + (2 * layer + 1) * all, b = mixed + layer * all;
-        else if ((tile -= across * across) < across4 * across)
+        else if ((tile -= across * across) < tiles.across4 * across)
             outputs = 4 * width, matrix += 4 * square, bias += 8 * width, a = dup + layer * 4 * all, b = normed + (2 * layer + 1) * all;
         else
-            tile -= across4 * across, outputs = width, inputs = 4 * width, wide = across4, matrix += 8 * square, bias += 12 * width,
+            tile -= tiles.across4 * across, outputs = width, inputs = 4 * width, wide = tiles.across4, matrix += 8 * square, bias += 12 * width,
                 a = dxs + (2 * layer + 2) * all, b = hidden + layer * 4 * all;
     }
     const u32 row = tile / wide * 128, column = tile % wide * 128;
@@ -750,10 +751,91 @@ extern "C" __global__ void __launch_bounds__(256, 2) learn(const bf16 *dlogits, 
         a = ones, b = dxs; // tokens are embedded, too
     }
     gradient.each(row, column, outputs, inputs,
-        [=](u32 row, u32 column, const float (&v)[8]) { descent.eight(matrix + row * inputs + column, v, decay, rounded); });
+        [=](u32 row, u32 column, const float (&v)[8]) { step.eight(matrix + row * inputs + column, v, decay, rounded); });
     const u32 at = row + gradient.row() + threadIdx.x % 32 / 4;
     if (is_first && threadIdx.x % 4 == 0)
         for (int half = 0; half < 2; half++)
             if (at + half * 8 < outputs)
-                descent.one(bias + at + half * 8, gradient.sums[0][half * 2], 0);
+                step.one(bias + at + half * 8, gradient.sums[0][half * 2], 0);
+}
+
+// The gradient by a number of a place
+__device__ __forceinline__ float place_gradient(u32 i, const float *dx, u32 width, u32 context, u32 rows)
+{
+    float sum = 0;
+    for (u32 text = 0; text < rows / context; text++)
+        sum += dx[(size_t)text * context * width + i];
+    return sum;
+}
+
+// All weights descend: a block for each tile, then a thread for each place and each number of a norm. `dvectors` is set
+// to 0 again.
+extern "C" __global__ void __launch_bounds__(256, 2) learn(const bf16 *dlogits, const bf16 *ones, const bf16 *normed, const bf16 *mixed, const bf16 *hidden,
+    const bf16 *dqkv, const bf16 *dxs, const bf16 *dup, const float *dx, float *dvectors, float *weights, bf16 *rounded, float *means, float *squares, const u32 *step,
+    float rate, u32 warm_up, u32 steps, float decay, u32 layers, u32 width, u32 context, u32 rows)
+{
+    begin();
+    const Descent descent(weights, means, squares, *step, rate, warm_up, steps);
+    const u32 tiles = Tiles(width).across + layers * Tiles(width).each;
+    if (blockIdx.x < tiles) {
+        learn_tile(descent, blockIdx.x, dlogits, ones, normed, mixed, hidden, dqkv, dxs, dup, rounded, decay, layers, width, context, rows);
+        return;
+    }
+    const u32 places = TOKENS * width, vectors = places + context * width + layers * 12 * width * width;
+    const u32 i = (blockIdx.x - tiles) * 256 + threadIdx.x, vector = i / width - context;
+    if (i < context * width) {
+        descent.one(places + i, place_gradient(i, dx, width, context, rows), decay);
+    } else if (vector < 4 * layers + 2) {
+        const u32 at = vectors + (vector < 4 * layers ? vector / 4 * 13 + vector % 4 : layers * 13 + vector % 4) * width + i % width;
+        descent.one(at, dvectors[i - context * width], 0);
+        dvectors[i - context * width] = 0;
+    }
+}
+
+// The gradients by the matrices of a layer, a tile for each block, and by their biases, from the tables of the layer
+extern "C" __global__ void __launch_bounds__(256, 2) layer_gradients(const bf16 *normed, const bf16 *mixed, const bf16 *hidden, const bf16 *dqkv, const bf16 *dxs, const bf16 *dup,
+    float *matrices, float *biases, u32 width, u32 rows)
+{
+    const Tiles tiles(width);
+    const u32 first = TOKENS * width; // as in a decoder of one layer without places
+    const Gradients gradients = {matrices, biases, first, first + (12 * width + 4) * width};
+    if (blockIdx.x < tiles.each)
+        learn_tile(gradients, tiles.across + blockIdx.x, dup, dup, normed, mixed, hidden, dqkv, dxs, dup, 0, 0, 1, width, 0, rows);
+}
+
+// The gradients by tokens, a tile for each block, and by places, a number for each thread. `normed` is of the last
+// norm, and `dxs` of the first one.
+extern "C" __global__ void __launch_bounds__(256, 2) embedding_gradients(const bf16 *dlogits, const bf16 *ones, const bf16 *normed, const bf16 *dxs, const float *dx,
+    float *embeddings, u32 width, u32 context, u32 rows)
+{
+    const Gradients gradients = {embeddings};
+    const u32 across = Tiles(width).across, i = (blockIdx.x - across) * 256 + threadIdx.x;
+    if (blockIdx.x < across)
+        learn_tile(gradients, blockIdx.x, dlogits, ones, normed, dxs, dxs, dxs, dxs, dxs, 0, 0, 0, width, context, rows);
+    else if (i < context * width)
+        embeddings[TOKENS * width + i] = place_gradient(i, dx, width, context, rows);
+}
+
+// All weights descend by gradients that are averages over ranks, eight by a thread. `dvectors` is set to 0 again.
+extern "C" __global__ void __launch_bounds__(256) descend(const float *embeddings, const float *matrices, const float *biases, float *dvectors, float *weights, bf16 *rounded,
+    float *means, float *squares, const u32 *step, float rate, u32 warm_up, u32 steps, float decay, u32 layers, u32 width, u32 context)
+{
+    const Descent descent(weights, means, squares, *step, rate, warm_up, steps);
+    const u32 at = (blockIdx.x * 256 + threadIdx.x) * 8, square = width * width, begin = (TOKENS + context) * width, vectors = begin + layers * 12 * square;
+    const u32 vector = (at - vectors) / width, layer = at < vectors ? (at - begin) / (12 * square) : vector / 13, kind = vector % 13;
+    float gradient[8];
+    if (at >= vectors + (13 * layers + 2) * width)
+        return;
+    if (at < begin) {
+        load(gradient, embeddings + at);
+    } else if (at < vectors) {
+        load(gradient, matrices + layer * 12 * square + (at - begin) % (12 * square));
+    } else if (layer < layers && kind >= 4) {
+        load(gradient, biases + (layer * 9 + kind - 4) * width + (at - vectors) % width);
+    } else {
+        float *from = dvectors + (layer * 4 + kind) * width + (at - vectors) % width;
+        const float zeroes[8] = {};
+        load(gradient, from), store(from, zeroes);
+    }
+    descent.eight(at, gradient, at < vectors ? decay : 0, rounded);
 }

@@ -3,7 +3,9 @@
 use crate::decoder::{HEAD, Sizes, plain_loss};
 use crate::gradients;
 use crate::program::random;
-use graph_runtime::{AnyGraph, Atomic, BoxError, Device, DeviceBuffer, Philox, Result, cuda_graph, cuda_kernels};
+use graph_runtime::{
+    AnyGraph, Atomic, BoxError, Communicator, Device, DeviceBuffer, Philox, Result, cuda_graph, cuda_kernels,
+};
 use half::bf16;
 
 #[cuda_kernels("kernels/train_text.ptx", tuned = ["kernels/train_text.sm_90a.ptx"])]
@@ -12,7 +14,8 @@ unsafe extern "C" {
     #[requires(n.is_multiple_of(2) && n <= weights.len() && n <= rounded.len())]
     safe fn round_all(weights: &[f32], rounded: &mut [bf16], n: u32);
 
-    /// The first norm of windows of the text that luck draws, by a warp for each place
+    /// The first norm of windows of the text that luck draws, by a warp for each place; `texts` windows before them are
+    /// those of other ranks
     #[requires(block.x == 256 && block == 256 && grid == grid.x && 1 <= context && context < length && length <= text.len())]
     #[requires(1 <= rng.len() && rows.div_ceil(context) * (context + 1) <= ids.len() && rows * 128 <= ones.len())]
     #[requires(width.is_multiple_of(4) && width <= 384 && 128 * width <= tokens.len() && context * width <= places.len())]
@@ -36,6 +39,7 @@ unsafe extern "C" {
         rows: u32,
         width: u32,
         context: u32,
+        texts: u32,
     );
 
     /// `out = normal * gain + shift` for each row of `x`, by a warp each; `stats` gets mean and scale
@@ -192,6 +196,68 @@ unsafe extern "C" {
         context: u32,
         rows: u32,
     );
+
+    /// The gradients by the matrices of a layer and by their biases; the tables are those of the layer
+    #[requires(block.x == 256 && block == 256 && grid == grid.x && shared >= LEARN && width.is_multiple_of(64) && 64 <= width)]
+    #[requires(rows.is_multiple_of(64) && 64 <= rows && rows * width <= mixed.len() && 2 * rows * width <= normed.len())]
+    #[requires(4 * rows * width <= hidden.len() && 3 * rows * width <= dqkv.len() && 3 * rows * width <= dxs.len())]
+    #[requires(4 * rows * width <= dup.len() && 12 * width * width <= matrices.len() && 9 * width <= biases.len())]
+    safe fn layer_gradients(
+        normed: &[bf16],
+        mixed: &[bf16],
+        hidden: &[bf16],
+        dqkv: &[bf16],
+        dxs: &[bf16],
+        dup: &[bf16],
+        matrices: &mut [f32],
+        biases: &mut [f32],
+        width: u32,
+        rows: u32,
+    );
+
+    /// The gradients by tokens and places; `normed` is of the last norm, and `dxs` of the first one
+    #[requires(block.x == 256 && block == 256 && grid == grid.x && shared >= LEARN && width.is_multiple_of(64) && 64 <= width)]
+    #[requires(rows.is_multiple_of(64) && 64 <= rows && 1 <= context && rows.is_multiple_of(context))]
+    #[requires(rows * 128 <= dlogits.len() && rows * 128 <= ones.len() && rows * width <= normed.len() && rows * width <= dxs.len())]
+    #[requires(rows * width <= dx.len() && (128 + context) * width <= embeddings.len())]
+    safe fn embedding_gradients(
+        dlogits: &[bf16],
+        ones: &[bf16],
+        normed: &[bf16],
+        dxs: &[bf16],
+        dx: &[f32],
+        embeddings: &mut [f32],
+        width: u32,
+        context: u32,
+        rows: u32,
+    );
+
+    /// A step of AdamW by gradients that are there
+    #[requires(block.x == 256 && block == 256 && grid == grid.x && width.is_multiple_of(8) && 8 <= width)]
+    #[requires((128 + context) * width <= embeddings.len() && layers * 12 * width * width <= matrices.len())]
+    #[requires(layers * 9 * width <= biases.len() && (4 * layers + 2) * width <= dvectors.len())]
+    #[requires((128 + context + 12 * layers * width + 13 * layers + 2) * width <= weights.len())]
+    #[requires((128 + context + 12 * layers * width + 13 * layers + 2) * width <= rounded.len())]
+    #[requires((128 + context + 12 * layers * width + 13 * layers + 2) * width <= means.len())]
+    #[requires((128 + context + 12 * layers * width + 13 * layers + 2) * width <= squares.len())]
+    safe fn descend(
+        embeddings: &[f32],
+        matrices: &[f32],
+        biases: &[f32],
+        dvectors: &mut [f32],
+        weights: &mut [f32],
+        rounded: &mut [bf16],
+        means: &mut [f32],
+        squares: &mut [f32],
+        step: &u32,
+        rate: f32,
+        warm_up: u32,
+        steps: u32,
+        decay: f32,
+        layers: u32,
+        width: u32,
+        context: u32,
+    );
 }
 
 /// Bytes of shared memory: three parts of both factors are on their way, each with 64 numbers of a row.
@@ -236,13 +302,23 @@ const fn shift(s: Sizes, norm: usize) -> usize {
 
 /// The blocks of `learn`: for each 128 x 128 of a matrix, and for 256 each of the other weights.
 const fn learners(s: Sizes) -> usize {
+    let tiles = s.width.div_ceil(128) + s.layers * layer_tiles(s);
+    tiles + ((s.context + 4 * s.layers + 2) * s.width).div_ceil(256)
+}
+
+/// The blocks of a layer's gradients: one for each tile.
+const fn layer_tiles(s: Sizes) -> usize {
     let [across, across3, across4] = [
         s.width.div_ceil(128),
         (3 * s.width).div_ceil(128),
         (4 * s.width).div_ceil(128),
     ];
-    let tiles = across * (1 + s.layers * (across3 + across + 2 * across4));
-    tiles + ((s.context + 4 * s.layers + 2) * s.width).div_ceil(256)
+    across * (across3 + across + 2 * across4)
+}
+
+/// 1 for several ranks, which average their gradients, and 0 for one.
+const fn several(ranks: usize) -> usize {
+    (ranks > 1) as usize
 }
 
 cuda_graph! {
@@ -251,8 +327,9 @@ cuda_graph! {
         kernel all = round_all<<<s.weights().div_ceil(512), 256>>>(&weights, &mut rounded, s.weights());
     }
 
-    /// A step of training, on `batch` windows of the text; `rows` is the number of their characters. `x` and its
-    /// gradient are before each norm: two of each layer, and the last one.
+    /// A step of training, on `batch` windows of the text for each rank; `rows` is the number of their characters. `x`
+    /// and its gradient are before each norm: two of each layer, and the last one. Several ranks average the gradients
+    /// of a layer while those of others are computed.
     pub graph Train(
         s: Sizes,
         batch: usize,
@@ -263,6 +340,9 @@ cuda_graph! {
         text: device [u8; length],
         weights: mut device [f32; s.weights()],
         rounded: mut device [bf16; s.weights()],
+        world: &Communicator,
+        ranks: usize,
+        rank: usize,
     ) {
         rng     luck = seed, draws 1;
         param   rate:      f32 = 0.0;
@@ -288,13 +368,17 @@ cuda_graph! {
         device  dout:      [bf16; rows * s.width];
         device  dqkv:      [[bf16; rows * 3 * s.width]; s.layers];
         device  dup:       [[bf16; rows * 4 * s.width]; s.layers];
+        // Of several ranks
+        device  dembeddings: [f32; several(ranks) * s.matrix(0, 0)];
+        device  dmatrices: [[f32; 12 * s.width * s.width]; several(ranks) * s.layers];
+        device  dbiases:   [[f32; 9 * s.width]; several(ranks) * s.layers];
         device  dvectors:  [f32; (4 * s.layers + 2) * s.width];
 
         kernel first = embed<<<rows.div_ceil(8), 256>>>(
             &luck, &text, &weights[..s.places()], &weights[s.places()..s.matrix(0, 0)],
             &weights[gain(s, 0)..gain(s, 0) + s.width], &weights[shift(s, 0)..shift(s, 0) + s.width],
             &mut ids, &mut ones, &mut x[0], &mut stats[0], &mut normed[0], &mut step, &mut mean,
-            length, rows, s.width, s.context
+            length, rows, s.width, s.context, rank * batch
         );
 
         each i in 0..s.layers {
@@ -375,11 +459,32 @@ cuda_graph! {
             ) after programmatic(ask_back);
         }
 
-        kernel descend = learn<<<learners(s), 256, LEARN>>>(
-            &dlogits, &ones, &normed, &mixed, &hidden, &dqkv, &dxs, &dup, &dx, &mut dvectors,
-            &mut weights, &mut rounded, &mut means, &mut squares, &step, rate, steps / 20, steps, DECAY,
-            s.layers, s.width, s.context, rows
-        ) after programmatic(norm1_back);
+        for alone in several(ranks)..1 {
+            kernel learn_all = learn<<<learners(s), 256, LEARN>>>(
+                &dlogits, &ones, &normed, &mixed, &hidden, &dqkv, &dxs, &dup, &dx, &mut dvectors,
+                &mut weights, &mut rounded, &mut means, &mut squares, &step, rate, steps / 20, steps, DECAY,
+                s.layers, s.width, s.context, rows
+            ) after programmatic(norm1_back);
+        }
+        for together in 0..several(ranks) {
+            each k in 0..s.layers {
+                kernel layer_learn = layer_gradients<<<layer_tiles(s), 256, LEARN>>>(
+                    &normed[2 * k..2 * k + 2], &mixed[k], &hidden[k], &dqkv[k], &dxs[2 * k..2 * k + 3], &dup[k],
+                    &mut dmatrices[k], &mut dbiases[k], s.width, rows
+                ) after norm1_back, learn_all;
+                all_reduce layer_mean = avg(dmatrices[k]) over world after layer_learn, layer_mean(together, k - 1);
+            }
+            kernel embed_learn = embedding_gradients<<<s.width.div_ceil(128) + (s.context * s.width).div_ceil(256), 256, LEARN>>>(
+                &dlogits, &ones, &normed[2 * s.layers], &dxs[0], &dx, &mut dembeddings, s.width, s.context, rows
+            ) after norm1_back, learn_all;
+            all_reduce embeddings_mean = avg(dembeddings) over world after embed_learn, layer_mean;
+            all_reduce biases_mean = avg(dbiases) over world after embeddings_mean;
+            all_reduce vectors_mean = avg(dvectors) over world after biases_mean;
+            kernel learn_together = descend<<<s.weights().div_ceil(2048), 256>>>(
+                &dembeddings, &dmatrices, &dbiases, &mut dvectors, &mut weights, &mut rounded, &mut means, &mut squares, &step,
+                rate, steps / 20, steps, DECAY, s.layers, s.width, s.context
+            ) after vectors_mean;
+        }
     }
 }
 
@@ -414,13 +519,32 @@ impl Trainer {
     /// # Errors
     /// If the text is shorter than a window, or if the device has too little memory.
     pub fn new(device: &Device, sizes: Sizes, batch: usize, steps: u32, characters: &[u8]) -> Result<Self> {
+        let world = Communicator::local(std::slice::from_ref(device))?.remove(0);
+        Self::of_rank(device, &world, sizes, batch, steps, characters)
+    }
+
+    /// As [`Trainer::new`], for a rank: `batch` windows of a step are its own.
+    ///
+    /// # Errors
+    /// As [`Trainer::new`], and if the ranks do not agree.
+    pub fn of_rank(
+        device: &Device,
+        world: &Communicator,
+        sizes: Sizes,
+        batch: usize,
+        steps: u32,
+        characters: &[u8],
+    ) -> Result<Self> {
         let text = device.alloc_slice(characters.len())?;
         text.copy_from(characters)?;
         let weights = device.alloc_slice(sizes.weights())?;
         let rounded = device.alloc_slice(sizes.weights())?;
         let rows = batch * sizes.context;
         let length = characters.len();
-        let train = Train::build(device, sizes, batch, rows, steps, 1, length, &text, &weights, &rounded)?;
+        let (ranks, rank) = (world.size(), world.rank());
+        let train = Train::build(
+            device, sizes, batch, rows, steps, 1, length, &text, &weights, &rounded, world, ranks, rank,
+        )?;
         let begin = Begin::build(device, sizes, &weights, &rounded)?;
         let mut trainer = Self {
             sizes,

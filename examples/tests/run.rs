@@ -182,7 +182,9 @@ fn run_ranks(executable: &str, arguments: &[&str], ranks: usize) -> String {
 fn ranks_are_processes() {
     run_ranks(env!("CARGO_BIN_EXE_ring"), &[], 4);
     run_ranks(env!("CARGO_BIN_EXE_llama"), &["--ranks", "2"], 2);
-    run_ranks(env!("CARGO_BIN_EXE_train_parallel"), &["--model", "linear"], 2);
+    for model in ["linear", "text"] {
+        run_ranks(env!("CARGO_BIN_EXE_train_parallel"), &["--model", model], 2);
+    }
 }
 
 /// Processes are killed at random moments, before the first checkpoint or after it. The others end with an error. Then

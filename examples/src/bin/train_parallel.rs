@@ -17,16 +17,22 @@
 //! learns. On two H200s, the step is so short that one bucket is fastest. Losses and weights are compared with those of
 //! plain Rust on the joint batch. `--bench` times a step, as `pytorch/train_parallel.py` does.
 //!
-//! With `--table`, steps of both models are timed on one rank, and on 2, 4, 8, .. as far as there are GPUs. The last
+//! With `--model text`, the decoder of `train_text`, in bf16, on two ranks (or `--ranks N`) with texts of their own:
+//! the gradients of a layer are averaged while those of others are computed. Losses and weights are compared with those
+//! of one rank that has all texts.
+//!
+//! With `--table`, steps of all models are timed on one rank, and on 2, 4, 8, .. as far as there are GPUs. The last
 //! column compares the samples of all ranks with those of as many ranks that each learn alone.
 
 use examples::bench::{self, Figure};
 use examples::checkpoint::Checkpoint;
 use examples::compare::{close, learnt};
+use examples::decoder::Sizes as Decoder;
 use examples::linear::{self as layer, BATCH, RATE as STEP_RATE, Sizes, step};
 use examples::mlp::{Layer, descend, gradient, linear, squared_error};
 use examples::program::{argument, has_argument, number, random, sized, start};
 use examples::ranks::{self, on_ranks, on_threads};
+use examples::trainer::{self, Trainer};
 use graph_runtime::{AnyGraph, BoxError, Communicator, Device, DeviceBuffer, Table, cuda_graph};
 use std::path::Path;
 
@@ -337,17 +343,77 @@ fn compare_perceptrons() -> Result<(), BoxError> {
     Ok(learnt(losses[0], losses[STEPS - 1], 0.5)?)
 }
 
+/// The decoder of `train_text`, with so many texts of a rank's own in a step.
+fn text_rank(device: &Device, world: &Communicator, texts: usize) -> Result<Trainer, BoxError> {
+    let sizes = sized(device, Decoder::new(1, 64, 128, 64), Decoder::new(6, 384, 128, 256));
+    let characters: Vec<u8> = include_bytes!("../../../docs/language.md")
+        .iter()
+        .copied()
+        .filter(u8::is_ascii)
+        .collect();
+    let mut trainer = Trainer::of_rank(device, world, sizes, texts, 1000, &characters)?;
+    trainer.train.set_rate(1e-3)?;
+    Ok(trainer)
+}
+
+fn train_text(device: &Device, world: &Communicator, texts: usize, steps: usize) -> Result<Learnt, BoxError> {
+    let mut text = text_rank(device, world, texts)?;
+    let mut losses = Vec::new();
+    for _ in 0..steps {
+        text.train.launch()?;
+        losses.push(*text.train.loss()?);
+    }
+    let weights = text.weights.read_vec()?;
+    if world.size() > 1 && bench::is_wanted(device) {
+        let figure = Figure::new("train_parallel text", 25, 40).silent(world.rank() > 0);
+        figure.time(&mut text.train, trainer::Train::launch, |graph| graph.synchronize())?;
+    }
+    Ok(Learnt { losses, weights })
+}
+
+/// Compares the decoder on several ranks with one rank that has all texts.
+fn compare_text() -> Result<(), BoxError> {
+    let ranks = number("--ranks", 2)?;
+    let (texts, steps) = sized(&ranks::devices(1)[0], (1, 6), (8, 100));
+    let parallel = on_ranks(ranks, |device, world| train_text(device, world, texts, steps))?;
+    let joint = on_threads(1, |device, world| train_text(device, world, ranks * texts, steps))?.remove(0);
+    for (rank, learnt) in parallel.iter().enumerate() {
+        if learnt.weights != parallel[0].weights {
+            return Err(format!("text: rank {rank} has other weights than rank 0").into());
+        }
+    }
+    // AdamW makes steps of the rate's size of the smallest gradients, so weights are close in the mean only.
+    let differences = parallel[0]
+        .weights
+        .iter()
+        .zip(&joint.weights)
+        .map(|(found, expected)| (found - expected).abs());
+    let difference = differences.sum::<f32>() / joint.weights.len() as f32;
+    if difference > 1e-4 {
+        return Err(format!("text: weights differ by {difference} in the mean from those of one rank").into());
+    }
+    if parallel.len() == ranks {
+        let mean = |step| parallel.iter().map(|learnt| learnt.losses[step]).sum::<f32>() / ranks as f32;
+        let losses: Vec<f32> = (0..steps).map(mean).collect();
+        close("text: losses", &losses, &joint.losses, 2e-2)?;
+    }
+    println!("check:   text: {ranks} ranks have learnt what one has that got all texts");
+    Ok(())
+}
+
 /// Times steps on one rank, and on 2, 4, 8, .. if there are as many GPUs; on two in any case.
 fn table() -> Result<(), BoxError> {
     let gpus = (0..).map_while(|ordinal| Device::cuda(ordinal).ok()).count();
     println!("| model | samples of a rank | ranks | us a step | samples a ms | of ranks that learn alone |");
     println!("| --- | --- | --- | --- | --- | --- |");
-    let rows: [(&str, usize, Timed); 5] = [
+    let rows: [(&str, usize, Timed); 7] = [
         ("perceptron", 16, time_perceptron::<16>),
         ("perceptron", 64, time_perceptron::<64>),
         ("perceptron", 128, time_perceptron::<128>),
         ("linear, f32", BATCH, |device, world| time_linear(device, world, true)),
         ("linear, tf32", BATCH, |device, world| time_linear(device, world, false)),
+        ("text, bf16", 8, |device, world| time_text(device, world, 8)),
+        ("text, bf16", 32, |device, world| time_text(device, world, 32)),
     ];
     for (model, samples, time) in rows {
         let mut alone = f64::NAN;
@@ -385,15 +451,23 @@ fn time_linear(device: &Device, world: &Communicator, exact: bool) -> Result<f64
     Ok(figure(device).median(&mut linear.graph, Linear::launch, |graph| graph.synchronize())?)
 }
 
+fn time_text(device: &Device, world: &Communicator, texts: usize) -> Result<f64, BoxError> {
+    let mut text = text_rank(device, world, sized(device, 1, texts))?;
+    Ok(figure(device).median(&mut text.train, trainer::Train::launch, |graph| graph.synchronize())?)
+}
+
 fn main() -> Result<(), BoxError> {
-    start(&[Begin::PLAN, Train::<PART>::PLAN, Linear::PLAN])?;
+    start(&[Begin::PLAN, Train::<PART>::PLAN, Linear::PLAN, trainer::Train::PLAN])?;
     if has_argument("--table") {
         return table();
     }
     match argument("--model").as_deref() {
         Some("linear") => compare_linear(),
+        Some("text") => compare_text(),
         Some("perceptron") => compare_perceptrons(),
-        None => compare_perceptrons().and_then(|()| compare_linear()),
-        Some(other) => Err(format!("unknown model `{other}`: there are `perceptron` and `linear`").into()),
+        None => compare_perceptrons()
+            .and_then(|()| compare_linear())
+            .and_then(|()| compare_text()),
+        Some(other) => Err(format!("unknown model `{other}`: there are `perceptron`, `linear` and `text`").into()),
     }
 }
