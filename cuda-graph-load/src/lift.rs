@@ -161,14 +161,24 @@ fn summary(lifted: &Lifted, unneeded: &UnneededEdges) -> CudaGraphLift {
         needed_levels: unneeded.needed_levels,
         pairs_apart: lifted.pairs_apart(),
         racing,
-        cannot_tell: lifted.findings().len() - racing,
+        cannot_tell: lifted.findings().len() - racing + lifted.pairs_in_doubt(),
     }
 }
 
-/// The findings, the edges that are not needed, and the reasons why nodes are not known, a line each.
+/// The findings, the edges that are not needed, what is not known of the order of nodes, and the reasons why nodes are
+/// not known, a line each.
 fn described(lifted: &Lifted, unneeded: &UnneededEdges) -> String {
     let mut lines: Vec<String> = lifted.findings().iter().map(ToString::to_string).collect();
     lines.push(unneeded.to_string());
+    if lifted.pairs_in_doubt() > 0 {
+        let nodes: Vec<&str> = lifted.nodes_in_doubt().collect();
+        let (pairs, kernels) = (lifted.pairs_in_doubt(), nodes.len());
+        lines.push(format!(
+            "cannot be told: {pairs} pairs of nodes are in order only if {kernels} kernels that programmatic edges lead \
+             to wait before they touch memory, which is not known; the first is `{}`",
+            nodes[0]
+        ));
+    }
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     lifted
         .unknown_nodes()

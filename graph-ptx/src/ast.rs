@@ -104,6 +104,24 @@ impl Type {
         })
     }
 
+    /// The type of Rust's numbers that has the same values, and its name in Rust. Rust has no halves of its own: their
+    /// bits are `u16`.
+    pub const fn in_rust(self) -> Option<(Type, &'static str)> {
+        Some(match self {
+            Type::B8 | Type::U8 => (Type::U8, "u8"),
+            Type::B16 | Type::U16 | Type::F16 | Type::BF16 => (Type::U16, "u16"),
+            Type::B32 | Type::U32 | Type::F16x2 | Type::BF16x2 => (Type::U32, "u32"),
+            Type::B64 | Type::U64 => (Type::U64, "u64"),
+            Type::S8 => (Type::S8, "i8"),
+            Type::S16 => (Type::S16, "i16"),
+            Type::S32 => (Type::S32, "i32"),
+            Type::S64 => (Type::S64, "i64"),
+            Type::F32 => (Type::F32, "f32"),
+            Type::F64 => (Type::F64, "f64"),
+            Type::B128 | Type::Pred | Type::Opaque => return None,
+        })
+    }
+
     /// Size in bytes; 1 for predicates, 8 for opaque references.
     pub const fn size(self) -> usize {
         match self {

@@ -2,18 +2,18 @@
 //! prices by which `build` chooses (`backend/cuda/prices.rs`).
 //!
 //! The targets: an `if` with one kernel costs at most 0.4 us more than its kernel if it runs, and 0.9 us if it does
-//! not; an iteration of a `while` at most 0.7 us more than its kernels; one of a loop of two kernels 1.9 us in all.
-//! An H200, driver 580: 0.1 to 0.2 us less than its kernel if it runs, with up to 132 blocks, as programmatic edges
-//! lead to predicated kernels; with 1024 blocks plain ones do, for 0.2 us more. If it does not run, 0.5 us with one
-//! block, 0.8 with 132 and 1.4 with 1024 (not reached). An iteration of one kernel costs no more than the kernel, but
-//! 1.0 us more if several blocks write the flag and take a ticket. The loop of two kernels takes 1.74 us in all, where
-//! a chain of these kernels takes 1.89.
+//! not; an iteration of a `while` at most 0.7 us more than its kernels; one of a loop of two kernels 1.9 us in all. An
+//! H200, driver 580: 0.1 to 0.2 us less than its kernel if it runs, with up to 256 blocks, as programmatic edges lead
+//! to predicated kernels; with 512 and 1024 blocks plain ones do, for 0.2 us more. If it does not run, 0.5 us with one
+//! block, 0.7 with 132 and with 256, 1.1 with 512 and 1.3 with 1024 (not reached). An iteration of one kernel costs no
+//! more than the kernel, but 1.0 us more if several blocks write the flag and take a ticket. The loop of two kernels
+//! takes 1.74 us in all, where a chain of these kernels takes 1.89.
 
 use graph_runtime::{Bodies, Device, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, cuda_kernels};
 use std::time::Instant;
 
 /// The sites in one graph, one after the other.
-const SITES: usize = 16;
+const SITES: usize = 64;
 /// The iterations of a `while`.
 const ITERATIONS: u32 = 1000;
 /// The blocks of a step, as in `examples/src/bin/roots.rs`.
@@ -36,8 +36,9 @@ fn main() -> Result<()> {
         return Ok(());
     }
     println!("{}: median of {ROUNDS} rounds", device.name());
-    for blocks in [1, 132, 1024] {
-        for kernels in [1, 2, 4] {
+    for blocks in [1, 32, 132, 256, 512, 1024] {
+        let most = if blocks == 1 { 32 } else { 4 };
+        for kernels in [1, 4, 16, 32].into_iter().filter(|kernels| *kernels <= most) {
             let plain = site_time(&mut chain(&device, kernels, blocks)?, 1)?;
             println!("{kernels} kernel(s) of {blocks} x 128 threads in a chain: {plain:.2} us");
             for bodies in [Bodies::Nodes, Bodies::Predicated] {

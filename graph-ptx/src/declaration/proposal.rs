@@ -82,7 +82,7 @@ impl Memory {
     /// tell, or Rust has no such type.
     pub fn element(&self) -> Option<&'static str> {
         match self.elements {
-            Elements::One(ty) => rust_name(ty),
+            Elements::One(ty) => ty.in_rust().map(|(_, name)| name),
             Elements::Unknown | Elements::Mixed => None,
         }
     }
@@ -167,21 +167,4 @@ fn value(param: &ParamSummary) -> String {
         Type::S8 | Type::S16 | Type::S32 | Type::S64 => format!("i{}", param.size.saturating_mul(8)),
         _ => format!("u{}", param.size.saturating_mul(8)),
     }
-}
-
-/// The Rust type of PTX's elements. Rust has no halves of its own: their bits are `u16`.
-fn rust_name(ty: Type) -> Option<&'static str> {
-    Some(match ty {
-        Type::B8 | Type::U8 => "u8",
-        Type::B16 | Type::U16 | Type::F16 | Type::BF16 => "u16",
-        Type::B32 | Type::U32 | Type::F16x2 | Type::BF16x2 => "u32",
-        Type::B64 | Type::U64 => "u64",
-        Type::S8 => "i8",
-        Type::S16 => "i16",
-        Type::S32 => "i32",
-        Type::S64 => "i64",
-        Type::F32 => "f32",
-        Type::F64 => "f64",
-        Type::B128 | Type::Pred | Type::Opaque => return None,
-    })
 }

@@ -15,6 +15,8 @@ pub(crate) struct Recorder {
     course: Vec<Step>,
     /// The time that an empty call measures, in nanoseconds, once it is known. It is subtracted from each call.
     overhead: Option<u64>,
+    /// The same of calls that programmatic edges join with what takes the time.
+    joined_overhead: u64,
 }
 
 /// What the emulator counts of a kernel.
@@ -77,6 +79,7 @@ impl Recorder {
             planned,
             course: Vec::new(),
             overhead: None,
+            joined_overhead: 0,
         }
     }
 
@@ -85,9 +88,18 @@ impl Recorder {
         self.overhead
     }
 
+    /// The same for calls that programmatic edges join with what takes the time.
+    pub(crate) fn joined_overhead(&self) -> u64 {
+        self.joined_overhead
+    }
+
     /// Subtracts so many nanoseconds from each call from now on.
     pub(crate) fn set_overhead(&mut self, overhead: u64) {
         self.overhead = Some(overhead);
+    }
+
+    pub(crate) fn set_joined_overhead(&mut self, overhead: u64) {
+        self.joined_overhead = overhead;
     }
 
     /// Begins a launch.

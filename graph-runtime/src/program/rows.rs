@@ -2,7 +2,7 @@
 
 use graph_plan::Plan;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 /// The nodes of each body, one after the other.
 pub(crate) struct Rows {
@@ -51,6 +51,17 @@ impl Rows {
         Self { bodies, after }
     }
 
+    /// The nodes of a body that no other runs after.
+    pub(crate) fn last(&self, body: usize) -> Vec<usize> {
+        let nodes = &self.bodies[body];
+        let before: BTreeSet<usize> = nodes
+            .iter()
+            .flat_map(|node| &self.after[*node])
+            .map(|edge| edge.0)
+            .collect();
+        nodes.iter().copied().filter(|node| !before.contains(node)).collect()
+    }
+
     /// Divides nodes that run one after the other into groups: a node is in the group of the one before it if a
     /// programmatic edge joins the two.
     pub(crate) fn groups(&self, nodes: &[usize]) -> Vec<Vec<usize>> {
@@ -89,5 +100,6 @@ mod tests {
         assert_eq!(rows.bodies, [[a, c, b, d, e]]);
         assert_eq!(rows.groups(&rows.bodies[0]), [vec![a, c], vec![b, d], vec![e]]);
         assert_eq!(rows.groups(&[a, b, c]), [[a], [b], [c]]);
+        assert_eq!(rows.last(0), [e]);
     }
 }

@@ -139,6 +139,108 @@ fn fills_that_meet_are_found_with_their_bytes() -> Result<()> {
     Ok(())
 }
 
+/// What the names of memory leave out is looked up, so that fills are compared wherever they are.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn fills_meet_whatever_the_names_of_memory_say() -> Result<(), BoxError> {
+    let (device, _turn) = cuda();
+    let stream = context(&device).new_stream()?;
+    let data = stream.alloc_zeros::<u32>(64)?;
+    let address = address(&data);
+    let named = |names: &[(&str, u64, usize)]| {
+        names.iter().fold(LiftOptions::new(), |options, &(name, start, bytes)| {
+            options.memory(name, address + start, bytes)
+        })
+    };
+    let graph = fills(&device, address, &[[0, 32], [16, 48], [48, 64]]);
+    for (options, racing) in [
+        (named(&[("all", 0, 256)]), "all[64..128]"),
+        (named(&[("all", 0, 256), ("again", 0, 256)]), "all[64..128]"),
+        (named(&[("short", 0, 16)]), "memory_0[64..128]"),
+        (named(&[("one", 0, 96), ("two", 32, 224)]), "one[64..96]"),
+        (named(&[("nothing", 64, 0)]), "memory_0[64..128]"),
+        (named(&[("other", 4096, usize::MAX)]), "memory_0[64..128]"),
+    ] {
+        // SAFETY: the graph lives, and nothing changes it.
+        let lifted = unsafe { Lifted::from_raw(graph, &options) }?;
+        let expected = format!("racing: `fill_0` and `fill_1` both touch `{racing}`, and nothing orders them");
+        assert_eq!(lifted.findings()[0].to_string(), expected);
+        assert!(
+            lifted
+                .findings()
+                .iter()
+                .all(|found| found.nodes == ["fill_0", "fill_1"])
+        );
+        assert_eq!((lifted.pairs_apart(), lifted.known_nodes()), (2, 3));
+    }
+    // SAFETY: the graph was made above, and nothing uses it any more.
+    assert_eq!(unsafe { sys::cuGraphDestroy(graph) }, sys::CUresult::CUDA_SUCCESS);
+    Ok(())
+}
+
+/// An empty graph, and one of many nodes with edges at random, compared with each pair of its fills.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn odd_graphs_are_read() -> Result<(), BoxError> {
+    const NODES: usize = 1000;
+    let (device, _turn) = cuda();
+    let stream = context(&device).new_stream()?;
+    let data = stream.alloc_zeros::<u32>(64)?;
+    let empty = fills(&device, address(&data), &[]);
+    // SAFETY: the graph lives, and nothing changes it.
+    let lifted = unsafe { Lifted::from_raw(empty, &LiftOptions::new()) }?;
+    assert_eq!(
+        (lifted.plan().nodes.len(), lifted.findings().len(), lifted.known_nodes()),
+        (0, 0, 0)
+    );
+    assert!(lifted.to_rust().contains("graph Lifted {"), "{}", lifted.to_rust());
+    // SAFETY: as above.
+    let built = unsafe { lifted.build_needed() }?;
+
+    let mut state = 1_u64;
+    let mut below = |limit: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % limit
+    };
+    let parts: Vec<[usize; 2]> = std::iter::repeat_with(|| below(64))
+        .take(NODES)
+        .map(|word| [word, word + 1])
+        .collect();
+    let graph = fills(&device, address(&data), &parts);
+    let handles = nodes(graph);
+    let mut before = vec![vec![false; NODES]; NODES];
+    for node in 1..NODES {
+        for _ in 0..below(3) {
+            let from = below(node);
+            if !before[node][from] {
+                chain(graph, &[handles[from], handles[node]]);
+            }
+            let earlier = before[from].clone();
+            before[node].iter_mut().zip(earlier).for_each(|(to, from)| *to |= from);
+            before[node][from] = true;
+        }
+    }
+    // SAFETY: as above.
+    let lifted = unsafe { Lifted::from_raw(graph, &LiftOptions::new()) }?;
+    let pairs = || (0..NODES).flat_map(|node| (0..node).map(move |other| (node, other)));
+    let (racing, apart): (Vec<_>, Vec<_>) = pairs()
+        .filter(|&(node, other)| !before[node][other])
+        .partition(|&(node, other)| parts[node] == parts[other]);
+    assert_eq!(
+        (lifted.findings().len(), lifted.pairs_apart()),
+        (racing.len(), apart.len())
+    );
+    // SAFETY: as above.
+    let needed = unsafe { lifted.build_needed() }?;
+    for graph in [empty, built, graph, needed] {
+        // SAFETY: the graphs were made above, and nothing uses them any more.
+        assert_eq!(unsafe { sys::cuGraphDestroy(graph) }, sys::CUresult::CUDA_SUCCESS);
+    }
+    Ok(())
+}
+
 #[test]
 fn text_that_is_no_ptx_is_refused() {
     let error = LiftOptions::new().ptx("int main() {}").expect_err("it is C");

@@ -348,7 +348,10 @@ fn the_cheaper_form_is_chosen() -> Result<()> {
     }
     let predicated = [1, 6, 40].map(|kernels| form(&graph, &format!("if_{kernels}")).unwrap().predicated);
     assert_eq!(predicated, [true, true, false]);
-    let expected = "`if_1` is predicated: its kernel costs about 0.5 us more predicated, and 5.5 us more in a conditional node \
+    if delayed() {
+        return Ok(()); // no programmatic edges lead to predicated kernels then
+    }
+    let expected = "`if_1` is predicated: its kernel costs about 0.2 us more predicated, and 5.5 us more in a conditional node \
                     (prices of an H200)";
     assert_eq!(form(&graph, "if_1").unwrap().to_string(), expected);
     Ok(())

@@ -350,6 +350,7 @@ impl Adder {
             address: match test.word {
                 Word::Condition(part) => self.device(part),
                 Word::Latch(latch) => self.copy_address(latch),
+                Word::Zero(address) => address,
             },
             number: test.number,
             equal: u32::from(test.equal),

@@ -9,7 +9,7 @@
 use super::CudaExecutable;
 use super::failure::Failure;
 use super::passes::Seen;
-use super::predicated::{Entry, LatchNode, Test, Word};
+use super::predicated::{Entry, LatchNode, Placed, Test, Word};
 use crate::driver::{self, CUgraph, CUgraphNode, ConditionalHandle, ConditionalType};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::ownership::blueprint::Blueprint;
@@ -383,6 +383,13 @@ impl CudaExecutable {
             Some(ends) => ends,
             None => std::slice::from_ref(&self.nodes[node]),
         }
+    }
+
+    /// The predicated kernel, or another node of CUDA, for a node of a predicated body: in the first pass of a `while`,
+    /// or in a later one.
+    pub(super) fn placed(&self, node: usize, repeats: bool) -> Option<&Placed> {
+        let placed = self.predicated.placed.get(&node)?;
+        if repeats { placed.last() } else { placed.first() }
     }
 
     /// The last nodes of a body that was added.

@@ -13,7 +13,7 @@ mod read_only;
 
 use super::add_nodes::Single;
 use super::kernels::Builtin;
-use super::{CudaExecutable, OWN};
+use super::{CudaExecutable, OWN, delay};
 use crate::backend::cuda::debug::read_only::ReadOnly;
 use crate::backend::cuda::debug::row::Stamps;
 use crate::backend::finite::Finite;
@@ -101,6 +101,8 @@ struct Run<'a> {
     around: Vec<Around>,
     /// The iterations of all `while` nodes so far.
     iterations: u64,
+    /// Whether the current node is of a pass of its `while` after the first one of an iteration of the node.
+    repeats: bool,
     /// If the times of nodes are measured: who takes them down, and the clock.
     measured: Option<(&'a mut Recorder, Clock<'a>)>,
 }
@@ -135,6 +137,7 @@ impl Steps<'_> {
             program,
             around: Vec::new(),
             iterations: 0,
+            repeats: false,
             measured,
         };
         let _relaxed = RelaxedCapture::enter();
@@ -173,6 +176,10 @@ impl Steps<'_> {
         self.parts.cuda.bind().at(graph)?;
         let kernels = &mut self.parts.kernels;
         kernels.load_builtin(draft, Builtin::Delay, GuardForm::default())?;
+        let has_waiting = self.parts.adder.forms.has_waiting();
+        if has_waiting {
+            kernels.load_builtin(draft, Builtin::Stamp, delay::WAITING_STAMP)?;
+        }
         self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
         let clock = match rows {
             Some(rows) => Clock::Stamps(Stamps::new(&self.parts.cuda, rows).at(graph)?),
@@ -181,9 +188,12 @@ impl Steps<'_> {
         if recorder.overhead().is_none() {
             let overhead = match &clock {
                 Clock::Events(timer) => self.overhead(timer),
-                Clock::Stamps(stamps) => self.stamp_overhead(stamps),
+                Clock::Stamps(stamps) => self.stamp_overhead(stamps, false),
             };
             recorder.set_overhead(overhead.at(graph)?);
+            if let (Clock::Stamps(stamps), true) = (&clock, has_waiting) {
+                recorder.set_joined_overhead(self.stamp_overhead(stamps, true).at(graph)?);
+            }
         }
         let measured = Some((recorder, clock));
         if claims.is_empty() {

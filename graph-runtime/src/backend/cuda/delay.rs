@@ -3,6 +3,7 @@
 
 use super::add::{ONE_THREAD, launch};
 use super::kernels::{Builtin, Kernels};
+use super::predicated::TestArgument;
 use crate::backend::random::Random;
 use crate::devices::cuda::Cuda;
 use crate::driver::{CUgraph, CUgraphNode};
@@ -74,20 +75,43 @@ pub(super) unsafe fn add_delay(
     unsafe { cuda.api().add_kernel_node(graph, after, &params) }
 }
 
-/// Adds the kernel that writes the GPU's clock, in nanoseconds, to an address in device memory.
+/// The form of the guard of a kernel that takes the time and waits for those before it.
+pub(super) const WAITING_STAMP: GuardForm = GuardForm {
+    waits: true,
+    ..GuardForm::tests(1)
+};
+
+/// A kernel that writes the GPU's clock, in nanoseconds, to an address in device memory.
+#[derive(Clone, Copy)]
+pub(super) struct Stamp {
+    pub(super) address: u64,
+    /// If the kernel waits for those before it, as predicated ones do: the address of a word that is always 0.
+    pub(super) waits: Option<u64>,
+}
+
+/// Adds a kernel that takes the time.
 ///
 /// # Safety
 ///
-/// As for [`add_empty`]; the memory at the address has eight bytes, and outlives every launch of the graph.
+/// As for [`add_empty`]; the memory at the address has eight bytes, and outlives every launch of the graph. If the
+/// kernel waits, [`Builtin::Stamp`] is loaded with [`WAITING_STAMP`], and the word, which has four bytes, lives as
+/// long.
 pub(super) unsafe fn add_stamp(
     cuda: &Cuda,
     graph: CUgraph,
     after: &[CUgraphNode],
     kernels: &Kernels,
-    mut address: u64,
+    mut stamp: Stamp,
 ) -> Result<CUgraphNode, CudaError> {
-    let mut arguments = [(&raw mut address).cast::<c_void>()];
-    let kernel = kernels.builtin(Builtin::Stamp, GuardForm::default());
+    let mut test = TestArgument {
+        address: stamp.waits.unwrap_or(0),
+        number: 0,
+        equal: 1,
+    };
+    // The kernel that does not wait has one parameter less; CUDA does not read the other pointer then.
+    let mut arguments = [(&raw mut stamp.address).cast::<c_void>(), (&raw mut test).cast()];
+    let guard = stamp.waits.map_or(GuardForm::default(), |_| WAITING_STAMP);
+    let kernel = kernels.builtin(Builtin::Stamp, guard);
     let params = launch(kernel, &ONE_THREAD, &mut arguments);
     // SAFETY: as above.
     unsafe { cuda.api().add_kernel_node(graph, after, &params) }

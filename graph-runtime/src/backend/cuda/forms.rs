@@ -5,7 +5,7 @@
 //! choice are taken to be equally likely, and a `while` to make some tens of iterations.
 
 use super::passes::{Seen, is_one_block};
-use super::prices::{Costs, Prices};
+use super::prices::{Predicated, Prices};
 use crate::devices::bodies::{Bodies, BodyForm};
 use crate::ownership::blueprint::Blueprint;
 use crate::program::{
@@ -50,8 +50,8 @@ pub(super) struct Chosen {
     pub(super) latched: bool,
     /// The words that the nodes of a `while` test.
     pub(super) seen: Seen,
-    /// The costs of its choices, if it has predicated kernels.
-    predicated_costs: Option<Costs>,
+    /// What a copy of its condition costs, if its predicated kernels need one for each time that they run or rest.
+    latch: f64,
     reason: String,
 }
 
@@ -63,7 +63,7 @@ impl Chosen {
             passes: 1,
             latched,
             seen: Seen::default(),
-            predicated_costs: None,
+            latch: 0.0,
             reason,
         }
     }
@@ -87,6 +87,7 @@ impl Forms {
             blueprint,
             refused,
             prices,
+            waiting,
             chosen: BTreeMap::new(),
         };
         chooser.body(0, false);
@@ -109,12 +110,9 @@ impl Forms {
         self.chosen.get(&node)
     }
 
-    /// The costs of the choices of a conditional.
-    pub(super) fn costs(&self, node: usize, conditional: &Conditional, prices: &Prices) -> Costs {
-        let chosen = self.of(node).filter(|chosen| chosen.has_tests());
-        let predicated = chosen.and_then(|chosen| chosen.predicated_costs.clone());
-        predicated
-            .unwrap_or_else(|| prices.of_node(conditional.bodies.len(), conditional.kind == ConditionalKind::While))
+    /// The microseconds that a copy of the condition of a conditional costs, if its predicated kernels need one.
+    pub(super) fn latch_price(&self, node: usize) -> f64 {
+        self.of(node).map_or(0.0, |chosen| chosen.latch)
     }
 
     /// Whether the conditional is predicated as a whole.
@@ -223,6 +221,8 @@ struct Chooser<'a> {
     blueprint: &'a Blueprint<'a>,
     refused: &'a Refused,
     prices: &'a Prices,
+    /// As in [`Forms`].
+    waiting: &'a BTreeSet<usize>,
     chosen: BTreeMap<usize, Chosen>,
 }
 
@@ -262,16 +262,12 @@ impl Chooser<'_> {
             Ok(prices) => prices,
             Err(reason) => return Chosen::node(latched, reason),
         };
-        let latch = if latched { self.prices.kernel } else { 0.0 };
+        let latch = if latched { self.prices.latch } else { 0.0 };
         let rest: f64 = prices.iter().map(|price| price.rests).sum();
         let mut predicated: Vec<f64> = prices
             .iter()
             .map(|price| latch + rest - price.rests + price.runs)
             .collect();
-        let costs = Costs {
-            runs: predicated.clone(),
-            rests: latch + rest,
-        };
         let mut as_node = vec![self.prices.taken; prices.len()];
         if has_none(conditional) {
             predicated.push(latch + rest);
@@ -281,17 +277,18 @@ impl Chooser<'_> {
         let (predicated, as_node) = (average(&predicated), average(&as_node));
         let nodes: usize = prices.iter().map(|price| price.nodes).sum();
         let reason = format!(
-            "its {} about {predicated:.1} us more predicated, and {as_node:.1} us more in a conditional node (prices of {})",
+            "its {} about {} predicated, and {as_node:.1} us more in a conditional node (prices of {})",
             if nodes == 1 {
                 "kernel costs".to_owned()
             } else {
                 format!("{nodes} kernels cost")
             },
+            more(predicated),
             self.prices.device
         );
         Chosen {
             predicated: self.blueprint.bodies == Bodies::Predicated || predicated <= as_node,
-            predicated_costs: Some(costs),
+            latch,
             ..Chosen::node(latched, reason)
         }
     }
@@ -308,7 +305,7 @@ impl Chooser<'_> {
         let seen = Seen::of(self.blueprint, conditional.bodies[0], &writers);
         let latch = match (seen.copied, seen.direct.is_empty()) {
             (false, _) => 0.0,
-            (true, true) => self.prices.kernel,
+            (true, true) => self.prices.latch,
             (true, false) => self.prices.beside,
         };
         let how = if seen.copied {
@@ -318,13 +315,17 @@ impl Chooser<'_> {
         };
         // Most kernels of the body itself test the condition while they load memory, or are one block that writes it.
         let nodes = self.blueprint.order.sequence(conditional.bodies[0]);
-        let beside = nodes.filter(|&node| self.tests_beside(&seen, node)).count() as f64;
+        let beside = nodes.filter(|&node| self.tests_beside(&seen, node));
+        let saved = beside
+            .map(|node| self.predicated(node))
+            .map(|price| price.test - price.test_beside);
+        let saved: f64 = saved.sum();
         let ticket = if seen.writer.is_some_and(|node| !is_one_block(self.blueprint, node)) {
             self.prices.ticket
         } else {
             0.0
         };
-        let runs = latch + ticket + price.runs - beside * (self.prices.test - self.prices.test_beside);
+        let runs = latch + ticket + price.runs - saved;
         let an_iteration = |passes: usize| (self.prices.iteration + (passes as f64 - 1.0) * runs) / passes as f64;
         // On average, the condition is 0 after half of the passes.
         let end = |passes: usize| (passes as f64 - 1.0) / 2.0 * (latch + price.rests);
@@ -346,14 +347,11 @@ impl Chooser<'_> {
             passes,
             latched: true,
             seen,
-            predicated_costs: Some(Costs {
-                runs: vec![an_iteration(passes)],
-                rests: self.prices.skipped + end(passes),
-            }),
+            latch,
             reason: format!(
-                "an iteration costs about {:.1} us more than its kernels, and {:.1} us if the body is not repeated; \
+                "an iteration costs about {} than its kernels, and {:.1} us more if the body is not repeated; \
                  repetitions after the last one cost about {:.1} us (prices of {}){how}",
-                an_iteration(passes),
+                more(an_iteration(passes)),
                 self.prices.iteration,
                 end(passes),
                 self.prices.device
@@ -389,7 +387,7 @@ impl Chooser<'_> {
         for node in self.blueprint.order.sequence(body) {
             let name = &self.blueprint.draft.nodes[node].name;
             let price = match &self.blueprint.program.ops[node] {
-                Op::Work(Work::Kernel(kernel)) => self.kernel(name, kernel, tests)?,
+                Op::Work(Work::Kernel(kernel)) => self.kernel(name, node, kernel, tests)?,
                 Op::Work(Work::Memset(set)) => self.memset(name, node, set)?,
                 Op::Work(Work::Memcpy(copy)) => self.memcpy(name, node, copy)?,
                 Op::Work(Work::Join) => Price::default(),
@@ -404,16 +402,22 @@ impl Chooser<'_> {
         Ok(sum)
     }
 
-    /// The price of a kernel with this many blocks.
-    fn of_blocks(&self, blocks: f64) -> Price {
+    /// The prices of the predicated kernels of a node.
+    fn predicated(&self, node: usize) -> &Predicated {
+        self.prices.predicated(self.waiting.contains(&node))
+    }
+
+    /// The price of a node as a kernel with this many blocks.
+    fn of_blocks(&self, node: usize, blocks: f64) -> Price {
+        let prices = self.predicated(node);
         Price {
-            runs: self.prices.test,
-            rests: self.prices.returned(blocks),
+            runs: prices.test,
+            rests: prices.rests(blocks),
             nodes: 1,
         }
     }
 
-    fn kernel(&self, name: &str, kernel: &KernelOp, tests: usize) -> Result<Price, String> {
+    fn kernel(&self, name: &str, node: usize, kernel: &KernelOp, tests: usize) -> Result<Price, String> {
         let program = self.blueprint.program;
         if matches!(program.functions[kernel.function as usize].code, Code::Loaded(_)) {
             return Err(format!("the kernel of `{name}` was loaded elsewhere"));
@@ -435,7 +439,7 @@ impl Chooser<'_> {
         if bytes + largest.bytes() > Argument::MAX_BYTES {
             return Err(format!("the kernel of `{name}` takes {bytes} bytes of arguments"));
         }
-        Ok(self.of_blocks(kernel.config.blocks() as f64))
+        Ok(self.of_blocks(node, kernel.config.blocks() as f64))
     }
 
     /// The bytes that a copy or a memset may touch on one side, if a kernel can do that.
@@ -458,7 +462,7 @@ impl Chooser<'_> {
     fn memset(&self, name: &str, node: usize, set: &MemsetOp) -> Result<Price, String> {
         let reach = self.blueprint.program.reach(node);
         let bytes = self.bytes(name, reach.map_or(&set.to, |reach| &reach.to))?;
-        Ok(self.of_blocks(bytes as f64 / BLOCK_BYTES))
+        Ok(self.of_blocks(node, bytes as f64 / BLOCK_BYTES))
     }
 
     fn memcpy(&self, name: &str, node: usize, copy: &MemcpyOp) -> Result<Price, String> {
@@ -466,7 +470,7 @@ impl Chooser<'_> {
         let from = reach.and_then(|reach| reach.from.as_ref()).unwrap_or(&copy.from);
         self.bytes(name, from)?;
         let bytes = self.bytes(name, reach.map_or(&copy.to, |reach| &reach.to))?;
-        Ok(self.of_blocks(bytes as f64 / BLOCK_BYTES))
+        Ok(self.of_blocks(node, bytes as f64 / BLOCK_BYTES))
     }
 
     /// The price of a conditional in a predicated body.
@@ -476,7 +480,7 @@ impl Chooser<'_> {
         }
         let prices = self.prices_of(node, inner, tests)?;
         let latch = if self.is_written(node, inner) {
-            self.prices.kernel
+            self.prices.latch
         } else {
             0.0
         };
@@ -516,6 +520,12 @@ impl Chooser<'_> {
             .bodies_around(node)
             .any(|body| draft.bodies[body].node == Some(around))
     }
+}
+
+/// Microseconds more, or less.
+fn more(microseconds: f64) -> String {
+    let what = if microseconds < 0.0 { "less" } else { "more" };
+    format!("{:.1} us {what}", microseconds.abs())
 }
 
 /// Whether a choice may run no body.

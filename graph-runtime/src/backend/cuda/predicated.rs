@@ -30,6 +30,8 @@ pub(super) enum Word {
     Condition(Part),
     /// The copy of it with this number, or what a kernel that tested it stored there.
     Latch(usize),
+    /// The word at this address, which is always 0: see [`Guard::decided`].
+    Zero(u64),
 }
 
 /// What the kernel of a node does before anything else.
@@ -55,6 +57,21 @@ impl Guard {
             keeps: self.keeps.is_some(),
             loads_first: self.loads_first,
             waits: self.waits,
+        }
+    }
+
+    /// The same guard, with tests that all hold or all fail, whatever the conditions are. `zero` is the address of a
+    /// word that is always 0.
+    pub(super) fn decided(&self, zero: u64, runs: bool) -> Self {
+        let decided = |test: &Test| Test {
+            word: Word::Zero(zero),
+            number: 0,
+            equal: runs,
+            ..*test
+        };
+        Self {
+            tests: self.tests.iter().map(decided).collect(),
+            ..self.clone()
         }
     }
 }

@@ -11,20 +11,38 @@ pub(super) struct Prices {
     pub(super) skipped: f64,
     /// An iteration of a `while` node, without its body.
     pub(super) iteration: f64,
-    /// A predicated kernel more than the kernel.
-    pub(super) test: f64,
-    /// The same in a later pass of a `while`, if it tests while it loads memory or is one block.
-    pub(super) test_beside: f64,
+    /// Predicated kernels that plain edges lead to.
+    plain: Predicated,
+    /// Those that wait for the kernels before them, so that programmatic edges lead to them.
+    joined: Predicated,
     /// A ticket that the blocks of a kernel take to decide alike, where it has several.
     pub(super) ticket: f64,
-    /// A predicated kernel of few blocks that returns at once, or another kernel that does next to nothing.
-    pub(super) kernel: f64,
-    /// A block of a predicated kernel that returns at once.
-    pub(super) block: f64,
+    /// A kernel of one thread that copies a condition.
+    pub(super) latch: f64,
     /// The most bytes that a kernel copies from the host for less than a copy node.
     pub(super) upload_bytes: usize,
     /// A kernel of one thread beside others: what remains in the loop of two kernels in `benches/bodies.rs`.
     pub(super) beside: f64,
+}
+
+/// The prices of predicated kernels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Predicated {
+    /// More than the kernel; less if the edge saves more than the test takes.
+    pub(super) test: f64,
+    /// The same in a later pass of a `while`, if it tests while it loads memory or is one block.
+    pub(super) test_beside: f64,
+    /// If it returns at once.
+    returned: f64,
+    /// A block of one that does.
+    block: f64,
+}
+
+impl Predicated {
+    /// One of this many blocks that returns at once.
+    pub(super) fn rests(&self, blocks: f64) -> f64 {
+        self.returned + self.block * blocks
+    }
 }
 
 /// Measured on an H200 with driver 580, in one-site chains (`benches/bodies.rs` measures them again).
@@ -32,12 +50,21 @@ const H200: Prices = Prices {
     device: "an H200",
     taken: 7.35,
     skipped: 3.7,
-    iteration: 4.15,
-    test: 0.17,
-    test_beside: 0.02,
+    iteration: 4.25,
+    plain: Predicated {
+        test: 0.17,
+        test_beside: 0.02,
+        returned: 0.76,
+        block: 0.0005,
+    },
+    joined: Predicated {
+        test: -0.13,
+        test_beside: -0.26,
+        returned: 0.5,
+        block: 0.001,
+    },
     ticket: 0.95,
-    kernel: 0.76,
-    block: 0.0005,
+    latch: 0.76,
     // The bench `uploads`: a kernel costs less up to 64 KiB, at least.
     upload_bytes: 64 << 10,
     beside: 0.2,
@@ -47,29 +74,13 @@ const H200: Prices = Prices {
 /// of them have the last prices.
 const TABLE: &[((i32, i32), Prices)] = &[((9, 0), H200)];
 
-/// The cost of the choices of a conditional besides the nodes that run, in microseconds.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Costs {
-    /// If it runs a body, for each body; of a `while`, for an iteration.
-    pub(super) runs: Vec<f64>,
-    /// If it runs none, any more.
-    pub(super) rests: f64,
-}
-
-impl Costs {
-    /// The nanoseconds if the body of this position runs, or none.
-    pub(super) fn nanoseconds(&self, body: Option<usize>) -> u64 {
-        let cost = body.map_or(Some(&self.rests), |body| self.runs.get(body));
-        (cost.copied().unwrap_or(0.0) * 1e3) as u64
-    }
-}
-
 impl Prices {
-    /// The costs of a conditional node with this number of bodies.
-    pub(super) fn of_node(&self, bodies: usize, is_while: bool) -> Costs {
-        Costs {
-            runs: vec![if is_while { self.iteration } else { self.taken }; bodies],
-            rests: self.skipped,
+    /// A choice of a conditional node, which runs a body or does not.
+    pub(super) fn of_node(&self, is_while: bool, runs: bool) -> f64 {
+        match (is_while, runs) {
+            (_, false) => self.skipped,
+            (true, true) => self.iteration,
+            (false, true) => self.taken,
         }
     }
 
@@ -79,8 +90,8 @@ impl Prices {
         &known.unwrap_or(&TABLE[TABLE.len() - 1]).1
     }
 
-    /// A predicated kernel of this many blocks that returns at once.
-    pub(super) fn returned(&self, blocks: f64) -> f64 {
-        self.kernel + self.block * blocks
+    /// The prices of predicated kernels which wait for those before them, or do not.
+    pub(super) fn predicated(&self, waits: bool) -> &Predicated {
+        if waits { &self.joined } else { &self.plain }
     }
 }

@@ -100,12 +100,17 @@ fn unneeded_edges(view: &View<'_>) -> Option<Hint> {
         counted(nodes.len(), "an edge orders", "edges order"),
         view.length
     );
+    let all = if nodes.len() > LISTED {
+        " (`plan().unneeded_edges()` has all)"
+    } else {
+        ""
+    };
     hint(
         Topic::UnneededEdges,
         view.names(&nodes),
         view.length - length,
         finding,
-        listed(changes.collect()),
+        listed(changes.collect()) + all,
     )
 }
 

@@ -219,6 +219,19 @@ impl Lifted {
         self.findings.apart
     }
 
+    /// The number of pairs of nodes that edges order only if the [nodes in doubt](Self::nodes_in_doubt) wait. They are
+    /// not among the findings.
+    pub fn pairs_in_doubt(&self) -> usize {
+        self.findings.in_doubt
+    }
+
+    /// The kernels that programmatic edges lead to, and that are not known to wait for what is before them before they
+    /// touch memory.
+    pub fn nodes_in_doubt(&self) -> impl Iterator<Item = &str> {
+        let in_doubt = self.nodes.iter().filter(|node| node.order().len() < node.after.len());
+        in_doubt.map(|node| &*node.name)
+    }
+
     /// The nodes that may touch memory which is not known, each with the reason. Nothing is proved of them.
     pub fn unknown_nodes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.nodes.iter().filter_map(|node| Some((&*node.name, node.unknown?)))

@@ -82,24 +82,30 @@ impl Found<'_> {
         })
     }
 
-    /// The access to a range of addresses. The reason why it is not known, if the driver knows no such memory.
+    /// The accesses to a range of addresses: one for each block that it is in, as blocks may have been named which are
+    /// shorter than their allocations. The reason why they are not known, if the driver knows no such memory.
     ///
     /// # Safety
     ///
     /// A context is current.
-    unsafe fn touch(
+    unsafe fn touches(
         &mut self,
         addresses: Option<Range<u64>>,
         is_dense: bool,
         mode: Mode,
-    ) -> std::result::Result<Touch, &'static str> {
-        let addresses = addresses.ok_or("it accesses an array")?;
-        // SAFETY: by the caller's promise.
-        let (block, start) =
-            unsafe { self.find(addresses.start) }.ok_or("it accesses memory that the driver does not know")?;
-        let bytes = start..start + (addresses.end - addresses.start);
-        let bytes = is_dense.then_some(bytes);
-        Ok(Touch { block, mode, bytes })
+    ) -> std::result::Result<Vec<Touch>, &'static str> {
+        let Range { mut start, end } = addresses.ok_or("it accesses an array")?;
+        let mut touches = Vec::new();
+        while start < end || touches.is_empty() {
+            // SAFETY: by the caller's promise.
+            let found = unsafe { self.find(start) };
+            let (block, offset) = found.ok_or("it accesses memory that the driver does not know")?;
+            let part_end = self.blocks[block].addresses.end.min(end.max(start));
+            let bytes = is_dense.then(|| offset..offset + (part_end - start));
+            touches.push(Touch { block, mode, bytes });
+            start = part_end;
+        }
+        Ok(touches)
     }
 }
 
@@ -258,21 +264,21 @@ impl LiftedNode {
             ReadNode::Copy(copy) => {
                 for (addresses, mode) in copy.addresses().into_iter().zip([Mode::Read, Mode::Write]) {
                     // SAFETY: as above.
-                    self.add(unsafe { found.touch(addresses, copy.is_dense(), mode) });
+                    self.add(unsafe { found.touches(addresses, copy.is_dense(), mode) });
                 }
             }
             ReadNode::Fill(fill) => {
                 // SAFETY: as above.
-                self.add(unsafe { found.touch(Some(fill.addresses()), fill.is_dense(), Mode::Write) });
+                self.add(unsafe { found.touches(Some(fill.addresses()), fill.is_dense(), Mode::Write) });
             }
             ReadNode::Allocation(addresses) => {
                 found.allocate(addresses.clone());
                 // SAFETY: as above.
-                self.add(unsafe { found.touch(Some(addresses.clone()), true, Mode::Write) });
+                self.add(unsafe { found.touches(Some(addresses.clone()), true, Mode::Write) });
             }
             ReadNode::Free(address) => {
                 // SAFETY: as above.
-                self.add(unsafe { found.touch(Some(*address..*address), false, Mode::Write) });
+                self.add(unsafe { found.touches(Some(*address..*address), false, Mode::Write) });
             }
             ReadNode::Child | ReadNode::Empty | ReadNode::Wait(_) | ReadNode::Record(_) => {}
             ReadNode::Conditional(Some(_)) => {}
@@ -286,9 +292,9 @@ impl LiftedNode {
         self.work = work;
     }
 
-    fn add(&mut self, touch: std::result::Result<Touch, &'static str>) {
-        match touch {
-            Ok(touch) => self.touches.push(touch),
+    fn add(&mut self, touches: std::result::Result<Vec<Touch>, &'static str>) {
+        match touches {
+            Ok(touches) => self.touches.extend(touches),
             Err(reason) => self.unknown = Some(reason),
         }
     }

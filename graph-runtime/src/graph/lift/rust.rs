@@ -282,32 +282,12 @@ fn elements(lifted: &Lifted) -> Vec<Type> {
 
 /// The type for which Rust has a number, if there is one.
 fn known(ty: Type) -> Option<Type> {
-    Some(match ty {
-        Type::B8 | Type::U8 => Type::U8,
-        Type::B16 | Type::U16 | Type::F16 | Type::BF16 => Type::U16,
-        Type::B32 | Type::U32 => Type::U32,
-        Type::B64 | Type::U64 => Type::U64,
-        Type::S8 | Type::S16 | Type::S32 | Type::S64 | Type::F32 | Type::F64 => ty,
-        Type::B128 | Type::F16x2 | Type::BF16x2 | Type::Pred | Type::Opaque => return None,
-    })
+    ty.in_rust().map(|(known, _)| known)
 }
 
-/// The name of a type in Rust.
+/// The name of a known type in Rust.
 fn named(ty: Type) -> &'static str {
-    match ty {
-        Type::S8 => "i8",
-        Type::S16 => "i16",
-        Type::S32 => "i32",
-        Type::S64 => "i64",
-        Type::F32 => "f32",
-        Type::F64 => "f64",
-        other => match other.size() {
-            1 => "u8",
-            2 => "u16",
-            4 => "u32",
-            _ => "u64",
-        },
-    }
+    ty.in_rust().map_or("u8", |(_, name)| name)
 }
 
 /// An argument that is no address, and its type.

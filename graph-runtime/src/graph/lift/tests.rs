@@ -154,6 +154,32 @@ fn programmatic_edges_order_kernels_that_wait_alone() {
     assert_eq!(chain(false).needed(), [vec![], vec![0], vec![1]]);
 }
 
+/// PyTorch's graphs have kernels that start early, and no PTX of them: whether they wait is not known.
+#[test]
+fn nodes_are_not_racing_if_a_kernel_between_them_may_wait() {
+    let early = |name: &str, before: usize| {
+        let mut kernel = node(name, NodeKind::Kernel, Vec::new(), &[]);
+        kernel.unknown = Some("its PTX is not known");
+        kernel.after = vec![(before, EdgeData::PROGRAMMATIC)];
+        kernel
+    };
+    let nodes = vec![
+        fill("first", 0, 0..32, &[]),
+        kernel("k", 1, Mode::ReadWrite, &[0]),
+        early("early", 1),
+        fill("last", 0, 16..40, &[2]),
+        fill("beside", 0, 36..40, &[0]),
+    ];
+    let lifted = lifted(nodes, 2);
+    let racing = "racing: `last` and `beside` both touch `x0[36..40]`, and nothing orders them";
+    assert_eq!(texts(&lifted), [racing]);
+    // `first` with `early` and `last`, and `k` with `early`.
+    assert_eq!(lifted.pairs_in_doubt(), 3);
+    assert_eq!(lifted.pairs_apart(), 2);
+    let mut in_doubt = lifted.nodes_in_doubt();
+    assert_eq!((in_doubt.next(), in_doubt.next()), (Some("early"), None));
+}
+
 #[test]
 fn child_graphs_touch_what_their_nodes_touch() {
     let child = node("child", NodeKind::Graph, Vec::new(), &[]);

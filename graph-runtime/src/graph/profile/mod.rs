@@ -18,11 +18,11 @@ use std::time::Duration;
 /// iterations of a loop in one row.
 ///
 /// The nodes run one after the other and are measured alone, so what the GPU gains by running several at once is not in
-/// these times. The step from one node to the next is, and so is what kernels gain that programmatic edges join. A
-/// choice between bodies costs on a GPU what was measured on an H200 for [the form of the
-/// bodies](crate::Graph::body_forms): it is in the time of the node with the bodies.
-/// [`Profile::critical_path`] and [`Profile::write_trace`] say how long a launch takes if nodes start as soon as the
-/// graph's edges allow, and none slows down another one.
+/// these times. The step from one node to the next is, and so is what kernels gain that programmatic edges join. On a
+/// GPU, nodes of predicated bodies ([`Graph::body_forms`](crate::Graph::body_forms)) are measured as predicated
+/// kernels, and those that return at once are in the time of the node with the bodies. What a conditional node itself
+/// costs is a price of an H200, and is in its time, too. [`Profile::critical_path`] and [`Profile::write_trace`] say
+/// how long a launch takes if nodes start as soon as the graph's edges allow, and none slows down another one.
 #[derive(Clone, Debug)]
 pub struct Profile {
     graph: String,

@@ -16,6 +16,8 @@ pub(super) struct Pair {
     world: World,
     random: Random,
     apart: bool,
+    /// Whether profiles launch the graphs, too.
+    profiled: bool,
 }
 
 impl Pair {
@@ -56,6 +58,7 @@ impl Pair {
             world,
             random: Random(seed ^ 0xface),
             apart,
+            profiled: seed.is_multiple_of(3),
         })
     }
 
@@ -145,7 +148,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Launches, edits, launches; the size of both arenas.
+    /// Launches, edits, launches, profiles; the size of both arenas.
     pub(super) fn run(mut self, what: &str) -> Result<usize> {
         [0, 1, 0].into_iter().try_for_each(|graph| self.launch(graph))?;
         self.compare(what)?;
@@ -154,6 +157,13 @@ impl Pair {
         self.world.reseed(0);
         [1, 0, 0].into_iter().try_for_each(|graph| self.launch(graph))?;
         self.compare(&format!("{what}, edited"))?;
+        if self.profiled {
+            for graph in [1, 0] {
+                self.built[graph].graph.profile(1)?;
+                self.world.launch(graph, &self.programs[graph]);
+            }
+            self.compare(&format!("{what}, profiled"))?;
+        }
         Ok(self
             .built
             .iter()

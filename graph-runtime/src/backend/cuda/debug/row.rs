@@ -4,10 +4,15 @@
 //! and the step from the node before. Kernels that programmatic edges join have no such kernel between them, which
 //! would keep them from overlapping, so they are measured together. In a launch that [divides](Recorder::is_divided)
 //! their time, each has one beside the kernel after it.
+//!
+//! Nodes of predicated bodies are their predicated kernels, whose tests are decided before. Programmatic edges lead to
+//! those that wait where they do in a launch, and what takes the time after them waits as well. Such kernels begin to
+//! do something only when all before them is over, so each adds what it adds to a launch here, too.
 
 use super::{Clock, Piece, Run, Steps};
 use crate::backend::cuda::add_nodes::Single;
 use crate::backend::cuda::delay;
+use crate::backend::cuda::delay::Stamp;
 use crate::backend::cuda::failure::Failure;
 use crate::backend::cuda::predicated::Guard;
 use crate::devices::cuda::Cuda;
@@ -33,10 +38,30 @@ const LEAD_IN: u64 = 50_000;
 /// The clock of one launch.
 pub(super) struct Stamps<'a> {
     rows: &'a Rows,
-    /// The times that kernels write, in nanoseconds: before the first node of a row, and after each.
+    /// The times that kernels write, in nanoseconds: before the first node of a row, and after each. Then a word that
+    /// is always 0.
     memory: CudaMemory,
     /// The graphs of rows, by the first node of each.
-    pieces: HashMap<usize, RowGraphs>,
+    pieces: HashMap<(usize, Form), RowGraphs>,
+}
+
+/// How the nodes of a row are made, if they are in predicated bodies.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Form {
+    /// Whether they are of a pass of their `while` after the first one of an iteration of its node.
+    repeats: bool,
+    /// Whether they run, or return at once.
+    runs: bool,
+}
+
+/// Nodes between two times.
+#[derive(Clone)]
+struct Group {
+    nodes: Vec<usize>,
+    /// Whether programmatic edges lead to the first one from what is before it, in a launch.
+    joined: bool,
+    /// Whether the last one lets what waits for it begin early, so that what takes the time after it does.
+    waits: bool,
 }
 
 /// The graphs of a row, to be launched one after the other.
@@ -49,10 +74,21 @@ struct RowGraphs {
     row: Piece,
 }
 
+/// Where nodes are in a launch.
+struct Place<'a> {
+    draft: &'a Draft,
+    rows: &'a Rows,
+    /// As in [`Form`].
+    repeats: bool,
+}
+
 /// Nodes of one body that run one after the other.
 struct Row<'a> {
     /// Each group's last node is measured.
-    groups: Vec<Vec<usize>>,
+    groups: Vec<Group>,
+    /// Whether what is before the row in a launch waits.
+    enters_waiting: bool,
+    form: Form,
     stamps: &'a Stamps<'a>,
     /// Whether all nodes are measured.
     is_divided: bool,
@@ -63,17 +99,29 @@ struct Row<'a> {
 impl<'a> Stamps<'a> {
     /// A clock for rows. The context is current.
     pub(super) fn new(cuda: &Arc<Cuda>, rows: &'a Rows) -> Result<Self, CudaError> {
-        let longest = rows.bodies.iter().map(Vec::len).max().unwrap_or(0);
         Ok(Self {
             rows,
-            memory: CudaMemory::zeroed(cuda, 8 * (longest + 1).max(CHAIN))?,
+            memory: CudaMemory::zeroed(cuda, 8 * (Self::most(rows) + 1))?,
             pieces: HashMap::new(),
         })
     }
 
-    /// The address of a time.
-    fn address(&self, index: usize) -> u64 {
-        self.memory.address() + 8 * index as u64
+    /// The most times of a row.
+    fn most(rows: &Rows) -> usize {
+        (rows.after.len() + 1).max(CHAIN)
+    }
+
+    /// The address of a word that is always 0.
+    fn zero(&self) -> u64 {
+        self.memory.address() + 8 * Self::most(self.rows) as u64
+    }
+
+    /// What takes a time.
+    fn stamp(&self, index: usize, waits: bool) -> Stamp {
+        Stamp {
+            address: self.memory.address() + 8 * index as u64,
+            waits: waits.then(|| self.zero()),
+        }
     }
 
     /// Reads the first times. Nothing writes them now.
@@ -90,7 +138,40 @@ impl<'a> Stamps<'a> {
 impl Steps<'_> {
     /// Runs nodes of one body that have no bodies, and takes down their times.
     pub(super) fn row(&mut self, nodes: &[usize], run: &mut Run<'_>) -> Result<()> {
+        let times = self.times(nodes, true, run)?;
+        for &node in nodes {
+            run.record(|recorder| match times.get(&node) {
+                Some(&time) => recorder.call_without_overhead(node, time, None),
+                None => recorder.skip(node),
+            });
+        }
+        Ok(())
+    }
+
+    /// Runs the predicated kernels of some bodies so that they return at once, and returns the nanoseconds that they
+    /// take.
+    pub(super) fn rest(&mut self, bodies: &[usize], run: &mut Run<'_>) -> Result<u64> {
         let program = run.program;
+        let (mut bodies, mut nodes) = (bodies.to_vec(), Vec::new());
+        while let Some(body) = bodies.pop() {
+            for &node in &self.state.bodies[body] {
+                match program.ops[node].conditional() {
+                    Some(conditional) => bodies.extend(&conditional.bodies),
+                    None => nodes.push(node),
+                }
+            }
+        }
+        Ok(self.times(&nodes, false, run)?.values().sum())
+    }
+
+    /// Runs nodes that have no bodies in a row, and returns their times. If they do not run, they return at once: all
+    /// are in predicated bodies.
+    fn times(&mut self, nodes: &[usize], runs: bool, run: &mut Run<'_>) -> Result<HashMap<usize, u64>> {
+        let program = run.program;
+        let form = Form {
+            repeats: run.repeats,
+            runs,
+        };
         let runs = |node: &usize| {
             let idle = program.ops[*node].work().is_some_and(Work::is_idle);
             program.enabled[*node] && !idle && Single::of(&program.ops[*node]).is_some()
@@ -102,13 +183,23 @@ impl Steps<'_> {
                 true => stamps.rows.groups(&running),
                 false => running.iter().map(|&node| vec![node]).collect(),
             };
+            let place = Place {
+                draft: run.draft,
+                rows: stamps.rows,
+                repeats: form.repeats,
+            };
+            let groups: Vec<Group> = groups.into_iter().map(|nodes| self.group(nodes, &place)).collect();
             let is_copy =
                 matches!(program.ops[*first].work(), Some(Work::Memcpy(_))) && !self.parts.adder.forms.has(*first);
             let begins_with_copy = is_copy && stamps.rows.after[*first].is_empty() && run.around.is_empty();
-            if !stamps.pieces.contains_key(first) {
+            let key = (*first, form);
+            if !stamps.pieces.contains_key(&key) {
+                let before = self.before(*first, &place);
                 let row = Row {
                     begins_with_copy,
                     groups: groups.clone(),
+                    enters_waiting: before.iter().any(|node| self.waits(*node)),
+                    form,
                     stamps,
                     is_divided: recorder.is_divided(),
                 };
@@ -120,9 +211,9 @@ impl Steps<'_> {
                     }
                     return Err(error).at(|| Site::graph(&run.draft.name));
                 }
-                stamps.pieces.insert(*first, graphs);
+                stamps.pieces.insert(key, graphs);
             }
-            let RowGraphs { lead_in, row } = &stamps.pieces[first];
+            let RowGraphs { lead_in, row } = &stamps.pieces[&key];
             let execs = lead_in.iter().chain([row]).map(|piece| piece.exec);
             let launched = self.launch_row(execs);
             if launched.is_err() && self.state.over {
@@ -133,13 +224,58 @@ impl Steps<'_> {
             let stamped = stamps.times(running.len() + 1).at(graph)?;
             times = divided(&groups, &stamped, recorder);
         }
-        for &node in nodes {
-            run.record(|recorder| match times.get(&node) {
-                Some(&time) => recorder.call_without_overhead(node, time, None),
-                None => recorder.skip(node),
-            });
+        Ok(times)
+    }
+
+    /// The nodes of a group, with what joins them in a launch.
+    fn group(&self, nodes: Vec<usize>, place: &Place<'_>) -> Group {
+        let predicated = &self.parts.predicated;
+        // If its predicated kernels wait, and let others begin early, so does that of this place.
+        let is_joinable = |node: usize| {
+            let placed = self.parts.placed(node, place.repeats);
+            placed.is_some_and(|placed| placed.guard.waits && predicated.early.contains(&placed.handle))
+        };
+        let before = self.before(nodes[0], place);
+        let is_early = !before.is_empty() && before.iter().all(|node| predicated.early.contains(node));
+        Group {
+            joined: is_joinable(nodes[0]) && is_early,
+            waits: nodes.last().is_some_and(|&last| is_joinable(last)),
+            nodes,
         }
-        Ok(())
+    }
+
+    /// The last nodes of CUDA before a node of a predicated body; none if the body begins with it and what is before
+    /// that is not of the same graph of CUDA's.
+    fn before(&self, node: usize, place: &Place<'_>) -> Vec<CUgraphNode> {
+        let rows = place.rows;
+        let last = |nodes: Vec<usize>| -> Vec<CUgraphNode> {
+            nodes
+                .into_iter()
+                .flat_map(|node| self.parts.last_of(node))
+                .copied()
+                .collect()
+        };
+        if !rows.after[node].is_empty() {
+            return last(rows.after[node].iter().map(|(before, _)| *before).collect());
+        }
+        let body = place.draft.bodies_around(node).next();
+        let Some(around) = body.and_then(|body| place.draft.bodies[body].node) else {
+            return Vec::new();
+        };
+        if self.parts.adder.forms.is_predicated(around) {
+            let latch = self.parts.predicated.latches.iter().find(|latch| latch.owner == around);
+            return latch.map_or_else(|| self.before(around, place), |latch| vec![latch.handle]);
+        }
+        match body {
+            Some(body) if place.repeats => last(rows.last(body)),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a node of CUDA is a predicated kernel that waits for those before it.
+    fn waits(&self, handle: CUgraphNode) -> bool {
+        let mut placed = self.parts.predicated.placed.values().flatten();
+        placed.any(|placed| placed.handle == handle && placed.guard.waits)
     }
 
     /// Uploads the graphs of a row, and waits for that: only their first launch is measured. The context is current.
@@ -181,14 +317,14 @@ impl Steps<'_> {
 
     /// Makes the graph before a row that begins with a copy. The context is current.
     fn lead_in(&mut self, row: &Row<'_>, draft: &Draft, program: &Program) -> Result<Piece, Failure> {
-        let first = row.groups[0][0];
+        let first = row.groups[0].nodes[0];
         let at_first = |error: CudaError| (first, error);
         let api = self.parts.cuda.api();
         let mut piece = Piece::empty(api);
         // SAFETY: the driver is initialised.
         piece.graph = unsafe { api.create() }.map_err(at_first)?;
         let copy = match Single::of(&program.ops[first]) {
-            Some(single) => vec![self.add_to_row(draft, program, (piece.graph, first, single), &[], &[])?],
+            Some(single) => vec![self.add_to_row(draft, program, row, (piece.graph, first, single), [&[], &[]])?],
             None => Vec::new(), // `row` has left it out
         };
         let (cuda, kernels) = (&self.parts.cuda, &self.parts.kernels);
@@ -196,7 +332,8 @@ impl Steps<'_> {
         // the piece (fact 2 of `Steps`).
         let busy = unsafe { delay::add_delay(cuda, piece.graph, &copy, kernels, LEAD_IN) }.map_err(at_first)?;
         // SAFETY: as above, and so does the memory.
-        unsafe { delay::add_stamp(cuda, piece.graph, &[busy], kernels, row.stamps.address(0)) }.map_err(at_first)?;
+        unsafe { delay::add_stamp(cuda, piece.graph, &[busy], kernels, row.stamps.stamp(0, false)) }
+            .map_err(at_first)?;
         // SAFETY: the graph was made above.
         let exec = unsafe { api.instantiate(piece.graph, 0) };
         piece.exec = exec.map_err(|failed| at_first(failed.error))?;
@@ -205,7 +342,7 @@ impl Steps<'_> {
 
     /// Makes the graph of a row's nodes. The context is current.
     fn row_piece(&mut self, row: &Row<'_>, draft: &Draft, program: &Program) -> Result<Piece, Failure> {
-        let first = row.groups[0][0];
+        let first = row.groups[0].nodes[0];
         let at_first = |error: CudaError| (first, error);
         self.parts.cuda.bind().map_err(at_first)?;
         let api = self.parts.cuda.api();
@@ -213,40 +350,49 @@ impl Steps<'_> {
         // SAFETY: the driver is initialised.
         piece.graph = unsafe { api.create() }.map_err(at_first)?;
         let graph = piece.graph;
-        let stamp = |steps: &Self, after: &[CUgraphNode], index: usize| {
+        // After a kernel that waits, what takes the time waits for it by a programmatic edge.
+        let stamp = |steps: &Self, after: Option<CUgraphNode>, index: usize, waits: bool| {
             let (cuda, kernels) = (&steps.parts.cuda, &steps.parts.kernels);
+            let plain = after.filter(|_| !waits);
+            let stamp = row.stamps.stamp(index, waits);
             // SAFETY: the graph and its nodes were just made in the current context, in which the kernels are; both
             // they and the memory outlive the piece (fact 2 of `Steps`).
-            unsafe { delay::add_stamp(cuda, graph, after, kernels, row.stamps.address(index)) }
+            let added = unsafe { delay::add_stamp(cuda, graph, plain.as_slice(), kernels, stamp) }?;
+            if let Some(early) = after.filter(|_| waits) {
+                // SAFETY: as above; both ends are kernel nodes, between which no edge was added.
+                unsafe { api.add_programmatic(graph, &[early], added) }?;
+            }
+            Ok(added)
         };
         let mut last = match row.begins_with_copy {
             true => None,
-            false => Some(stamp(self, &[], 0).map_err(at_first)?),
+            false => Some(stamp(self, None, 0, row.enters_waiting).map_err(at_first)?),
         };
         let mut index = 0;
         for group in &row.groups {
             let mut handles: HashMap<usize, CUgraphNode> = HashMap::new();
-            for (position, &node) in group.iter().enumerate() {
+            for (position, &node) in group.nodes.iter().enumerate() {
                 let Some(single) = Single::of(&program.ops[node]) else {
                     continue; // `row` has left it out
                 };
                 let inner = row.stamps.rows.after[node].iter();
                 let inner = inner.filter_map(|(from, early)| Some((*handles.get(from)?, *early)));
-                let (early, mut after): (Vec<_>, Vec<_>) = inner.partition(|(_, early)| *early);
-                if position == 0 {
-                    after.extend(last.map(|last| (last, false)));
+                let (mut early, mut after): (Vec<_>, Vec<_>) = inner.partition(|(_, early)| *early);
+                if let (0, Some(last)) = (position, last) {
+                    let edges = if group.joined { &mut early } else { &mut after };
+                    edges.push((last, group.joined));
                 }
                 let ends = |edges: Vec<(CUgraphNode, bool)>| -> Vec<CUgraphNode> {
                     edges.into_iter().map(|(from, _)| from).collect()
                 };
                 let (early, after) = (ends(early), ends(after));
-                let handle = self.add_to_row(draft, program, (graph, node, single), &after, &early)?;
+                let handle = self.add_to_row(draft, program, row, (graph, node, single), [&after, &early])?;
                 handles.insert(node, handle);
                 index += 1;
-                if position + 1 == group.len() {
-                    last = Some(stamp(self, &[handle], index).map_err(|error| (node, error))?);
+                if position + 1 == group.nodes.len() {
+                    last = Some(stamp(self, Some(handle), index, group.waits).map_err(|error| (node, error))?);
                 } else if row.is_divided {
-                    stamp(self, &[handle], index).map_err(|error| (node, error))?;
+                    stamp(self, Some(handle), index, false).map_err(|error| (node, error))?;
                 }
             }
         }
@@ -261,15 +407,20 @@ impl Steps<'_> {
         &mut self,
         draft: &Draft,
         program: &Program,
+        row: &Row<'_>,
         (graph, node, single): (CUgraph, usize, Single<'_>),
-        after: &[CUgraphNode],
-        early: &[CUgraphNode],
+        [after, early]: [&[CUgraphNode]; 2],
     ) -> Result<CUgraphNode, Failure> {
-        let work = (single, &Guard::default());
+        let placed = self.parts.placed(node, row.form.repeats);
+        let guard = placed.map_or_else(Guard::default, |placed| {
+            placed.guard.decided(row.stamps.zero(), row.form.runs)
+        });
+        let work = (single, &guard);
         // SAFETY: the graph and its nodes were just made in the context of `parts`; fact 2 of `Steps`.
         let handle = unsafe { self.parts.add_one(draft, program, graph, after, node, work) }?;
         if !early.is_empty() {
-            // SAFETY: as above; both ends are kernel nodes (the plan's rule), between which no edge was added.
+            // SAFETY: as above; both ends are kernel nodes (the plan's rule, or what `early` of `Predicated` says),
+            // between which no edge was added.
             unsafe { self.parts.cuda.api().add_programmatic(graph, early, handle) }.map_err(|error| (node, error))?;
         }
         Ok(handle)
@@ -294,20 +445,26 @@ impl Steps<'_> {
         ran
     }
 
-    /// The nanoseconds that a kernel which takes the time adds to a chain of such kernels: the median. The built-in
-    /// kernels are loaded, and the context is current.
-    pub(super) fn stamp_overhead(&mut self, stamps: &Stamps<'_>) -> Result<u64, CudaError> {
+    /// The nanoseconds that a kernel which takes the time adds to a chain of such kernels, which wait or do not: the
+    /// median. The built-in kernels are loaded, and the context is current.
+    pub(super) fn stamp_overhead(&mut self, stamps: &Stamps<'_>, waits: bool) -> Result<u64, CudaError> {
         self.warm_up()?;
         let api = self.parts.cuda.api();
         let mut piece = Piece::empty(api);
         // SAFETY: the driver is initialised.
         piece.graph = unsafe { api.create() }?;
-        let mut last = Vec::new();
+        let mut last: Option<CUgraphNode> = None;
         for index in 0..CHAIN {
             let (cuda, kernels) = (&self.parts.cuda, &self.parts.kernels);
+            let plain = last.filter(|_| !waits);
+            let stamp = stamps.stamp(index, waits);
             // SAFETY: the graph was just made, and so was the node; kernels and memory outlive the piece (fact 2).
-            let stamp = unsafe { delay::add_stamp(cuda, piece.graph, &last, kernels, stamps.address(index)) }?;
-            last = vec![stamp];
+            let added = unsafe { delay::add_stamp(cuda, piece.graph, plain.as_slice(), kernels, stamp) }?;
+            if let Some(early) = last.filter(|_| waits) {
+                // SAFETY: as above; both are kernel nodes, between which no edge was added.
+                unsafe { api.add_programmatic(piece.graph, &[early], added) }?;
+            }
+            last = Some(added);
         }
         // SAFETY: as above.
         piece.exec = unsafe { api.instantiate(piece.graph, 0) }.map_err(|failed| failed.error)?;
@@ -329,11 +486,17 @@ impl Steps<'_> {
 
 /// The time of each node, from the times before the first and after each, of which only the last one of a group is
 /// given if the launch divides none. Then the times of earlier launches divide the group's.
-fn divided(groups: &[Vec<usize>], stamped: &[u64], recorder: &Recorder) -> HashMap<usize, u64> {
-    let overhead = recorder.overhead().unwrap_or(0);
+fn divided(groups: &[Group], stamped: &[u64], recorder: &Recorder) -> HashMap<usize, u64> {
     let mut times = HashMap::new();
     let (mut begin, mut index) = (stamped[0], 0);
-    for group in groups {
+    for Group {
+        nodes: group, waits, ..
+    } in groups
+    {
+        let overhead = match waits {
+            true => recorder.joined_overhead(),
+            false => recorder.overhead().unwrap_or(0),
+        };
         let own = &stamped[index + 1..=index + group.len()];
         let end = stamped[index + group.len()];
         let whole = end.saturating_sub(begin).saturating_sub(overhead);

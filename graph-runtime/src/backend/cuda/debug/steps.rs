@@ -74,14 +74,19 @@ impl Steps<'_> {
 
     fn conditional(&mut self, node: usize, conditional: &Conditional, run: &mut Run<'_>) -> Result<()> {
         let is_while = conditional.kind == ConditionalKind::While;
-        let mut iteration = 0;
+        let passes = self.parts.adder.forms.of(node).map_or(1, |chosen| chosen.passes as u64);
+        let mut iteration: u64 = 0;
         loop {
             let value = self.condition(conditional, || run.site(node))?;
             let chosen = conditional.chosen(value);
-            self.record_choice(node, conditional, chosen, run)?;
+            // Those that the last iteration of the node has left; of an `if`, none.
+            let left = iteration.next_multiple_of(passes) - iteration;
+            self.record_choice((node, conditional), chosen, left, run)?;
             let Some(body) = chosen else {
                 return Ok(());
             };
+            let around = run.repeats;
+            run.repeats |= left > 0;
             if is_while {
                 iteration += 1;
                 run.iterations += 1;
@@ -96,26 +101,54 @@ impl Steps<'_> {
             }
             let iteration = is_while.then_some(iteration);
             self.inner(body, Around { node, iteration }, run)?;
+            run.repeats = around;
             if !is_while {
                 return Ok(());
             }
         }
     }
 
-    /// Takes down what a choice costs in a launch of the whole graph.
+    /// Takes down what a choice costs in a launch of the whole graph. `left` is the number of passes that the current
+    /// iteration of a `while` node has left.
     fn record_choice(
-        &self,
-        node: usize,
-        conditional: &Conditional,
+        &mut self,
+        (node, conditional): (usize, &Conditional),
         body: Option<usize>,
+        left: u64,
         run: &mut Run<'_>,
     ) -> Result<()> {
-        if matches!(run.measured, Some((_, Clock::Stamps(_)))) {
-            let prices = Prices::of(self.parts.cuda.capability().at(|| run.site(node))?);
-            let costs = self.parts.adder.forms.costs(node, conditional, prices);
-            let position = body.and_then(|body| conditional.bodies.iter().position(|&other| other == body));
-            run.record(|recorder| recorder.cost(node, costs.nanoseconds(position)));
+        if !matches!(run.measured, Some((_, Clock::Stamps(_)))) {
+            return Ok(());
         }
+        let prices = Prices::of(self.parts.cuda.capability().at(|| run.site(node))?);
+        let forms = &self.parts.adder.forms;
+        let is_while = conditional.kind == ConditionalKind::While;
+        let (of_node, latch) = (prices.of_node(is_while, body.is_some()), forms.latch_price(node));
+        let (is_predicated, around) = (forms.is_predicated(node), run.repeats);
+        let resting: Vec<usize> = match (is_predicated, body) {
+            (true, _) => conditional
+                .bodies
+                .iter()
+                .copied()
+                .filter(|other| Some(*other) != body)
+                .collect(),
+            (false, None) if left > 0 => conditional.bodies.clone(),
+            (false, _) => Vec::new(),
+        };
+        run.repeats |= left > 0;
+        let rest = if resting.is_empty() {
+            0
+        } else {
+            self.rest(&resting, run)?
+        };
+        run.repeats = around;
+        let (priced, rest) = match (is_predicated, body) {
+            (true, _) => (latch, rest),
+            (false, Some(_)) if left > 0 => (latch, 0), // the iteration of the node goes on
+            (false, Some(_)) => (of_node, 0),
+            (false, None) => (of_node + latch * left as f64, rest * left),
+        };
+        run.record(|recorder| recorder.cost(node, (priced * 1e3) as u64 + rest));
         Ok(())
     }
 
