@@ -12,6 +12,26 @@ impl<T: Copy + Default> Lists<T> {
     /// The lists of the keys below `keys`, which have the values of `pairs` in their order. `pairs` is called twice
     /// and must give the same pairs.
     pub fn new<I: Iterator<Item = (usize, T)>>(keys: usize, pairs: impl Fn() -> I) -> Self {
+        Self::of_ascending(keys, pairs()).unwrap_or_else(|| Self::of_any(keys, pairs))
+    }
+
+    /// The lists if keys ascend, as they mostly do. Then the values are in their places.
+    fn of_ascending(keys: usize, pairs: impl Iterator<Item = (usize, T)>) -> Option<Self> {
+        let (mut starts, mut values) = (Vec::with_capacity(keys + 1), Vec::with_capacity(pairs.size_hint().0));
+        for (key, value) in pairs {
+            if key + 1 < starts.len() {
+                return None;
+            }
+            while starts.len() <= key {
+                starts.push(values.len() as u32);
+            }
+            values.push(value);
+        }
+        starts.resize(keys + 1, values.len() as u32);
+        Some(Self { starts, values })
+    }
+
+    fn of_any<I: Iterator<Item = (usize, T)>>(keys: usize, pairs: impl Fn() -> I) -> Self {
         let mut starts = vec![0_u32; keys + 2];
         pairs().for_each(|(key, _)| starts[key + 2] += 1);
         for key in 2..starts.len() {

@@ -127,12 +127,17 @@ const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A quick hash, eight bytes at a time. It need not be good: names with equal hashes are compared afterwards.
 fn hash(name: &str) -> u64 {
-    let (words, rest) = name.as_bytes().as_chunks::<8>();
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
+    let bytes = name.as_bytes();
     let step = |hash: u64, word: u64| (hash ^ word).wrapping_mul(FACTOR).rotate_left(29);
-    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
-    words.fold(name.len() as u64, step)
+    let (words, _) = bytes.as_chunks::<8>();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    let hash = words.fold(name.len() as u64, step);
+    // The bytes that are left, after some of the word before them, if there is one.
+    let last = match bytes.last_chunk::<8>() {
+        Some(last) => u64::from_le_bytes(*last),
+        None => bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    };
+    step(hash, last)
 }
 
 #[cfg(test)]

@@ -120,6 +120,7 @@ impl Nest {
     }
 
     /// The node with a local index.
+    #[inline]
     pub(crate) fn node(&self, body: usize, local: usize) -> usize {
         self.members.get(body).map_or(local, |members| members[local])
     }

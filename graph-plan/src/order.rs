@@ -3,6 +3,7 @@
 use crate::{Edge, Lists};
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
+use std::mem;
 
 /// The average number of nodes on a chain from which counts along chains are clearly cheaper than bits: rows of 32-bit
 /// counts are then an eighth of rows of bits.
@@ -19,7 +20,7 @@ pub struct Order {
     sequence: Vec<usize>,
     /// The position of each node in `sequence`.
     position: Vec<u32>,
-    /// The length of the longest path that ends at each node, counted in edges.
+    /// The length of the longest path that ends at each position, counted in edges.
     level: Vec<u32>,
     /// The ancestors of each position.
     ancestors: Ancestors,
@@ -40,8 +41,11 @@ impl Order {
         for (&node, index) in sequence.iter().zip(0..) {
             position[node] = index;
         }
-        let incoming = Lists::new(nodes, || edges.iter().zip(0..).map(|(edge, index)| (edge.to, index)));
-        let (chains, links) = chains(&sequence, &position, edges, &incoming);
+        let incoming = Lists::new(nodes, || {
+            let indices = edges.iter().zip(0..);
+            indices.map(|(edge, index)| (edge.to, (position[edge.from], index)))
+        });
+        let (chains, links) = chains(&sequence, &incoming);
         let ancestors = if few(chains) {
             let counts = vec![0; chains * nodes];
             Ancestors::Chains { chains, links, counts }
@@ -55,36 +59,40 @@ impl Order {
             ancestors,
             redundant: Vec::new(),
         };
-        order.fill(edges, &incoming);
+        order.fill(&incoming);
         Some(order)
     }
 
     /// Fills rows, levels and redundant edges, one node after the other in topological order.
-    fn fill(&mut self, edges: &[Edge], incoming: &Lists<u32>) {
-        let mut predecessors: Vec<(usize, usize)> = Vec::new();
-        for (place, &node) in self.sequence.iter().enumerate() {
+    fn fill(&mut self, incoming: &Lists<Incoming>) {
+        let Self {
+            sequence,
+            position: _,
+            level,
+            ancestors,
+            redundant,
+        } = self;
+        let mut predecessors: Vec<Incoming> = Vec::new();
+        for (place, &node) in sequence.iter().enumerate() {
             let incoming = incoming.of(node);
-            if let &[only] = incoming {
-                let from = edges[only as usize].from;
-                self.level[node] = self.level[from] + 1;
-                self.ancestors.begin(place, self.position[from] as usize);
+            if let &[(from, _)] = incoming {
+                level[place] = level[from as usize] + 1;
+                ancestors.begin(place, from as usize);
                 continue;
             }
+            let farthest = incoming.iter().map(|&(from, _)| level[from as usize] + 1).max();
+            level[place] = farthest.unwrap_or(0);
             predecessors.clear();
-            predecessors.extend(incoming.iter().map(|&edge| {
-                let from = edges[edge as usize].from;
-                self.level[node] = self.level[node].max(self.level[from] + 1);
-                (self.position[from] as usize, edge as usize)
-            }));
+            predecessors.extend_from_slice(incoming);
             // Nearest first. Of equal edges, the first written stays.
             predecessors.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
             for &(from, edge) in &predecessors {
-                if !self.ancestors.join(place, from) {
-                    self.redundant.push(edge);
+                if !ancestors.join(place, from as usize) {
+                    redundant.push(edge as usize);
                 }
             }
         }
-        self.redundant.sort_unstable();
+        redundant.sort_unstable();
     }
 
     /// Whether a path leads from `first` to `second`.
@@ -105,7 +113,7 @@ impl Order {
 
     /// The length in edges of the longest path that ends at `node`.
     pub fn level(&self, node: usize) -> usize {
-        self.level[node] as usize
+        self.level[self.position[node] as usize] as usize
     }
 
     /// The indices, ascending, of edges that others imply. Without them the edges are the transitive reduction.
@@ -113,6 +121,9 @@ impl Order {
         &self.redundant
     }
 }
+
+/// An edge to a node: the position that it comes from, and its index.
+type Incoming = (u32, u32);
 
 /// The ancestors of every position; [`Order::new`] takes the smaller form.
 #[derive(Clone, Debug)]
@@ -189,21 +200,15 @@ impl Ancestors {
 
 /// Splits the positions into chains: each node continues the chain of a direct predecessor that has no successor on it
 /// yet, or begins a chain. Returns the number of chains, and the chain of each position with its place there.
-fn chains(sequence: &[usize], position: &[u32], edges: &[Edge], incoming: &Lists<u32>) -> (usize, Vec<(u32, u32)>) {
+fn chains(sequence: &[usize], incoming: &Lists<Incoming>) -> (usize, Vec<(u32, u32)>) {
     let mut chains = 0;
     let mut links: Vec<(u32, u32)> = Vec::with_capacity(sequence.len());
     let mut continued = vec![false; sequence.len()];
     for &node in sequence {
-        let predecessors = incoming
-            .of(node)
-            .iter()
-            .map(|&edge| position[edges[edge as usize].from] as usize);
-        let free = predecessors.into_iter().find(|&from| !continued[from]);
+        let mut predecessors = incoming.of(node).iter().map(|&(from, _)| from as usize);
+        let free = predecessors.find(|&from| !mem::replace(&mut continued[from], true));
         links.push(match free {
-            Some(from) => {
-                continued[from] = true;
-                (links[from].0, links[from].1 + 1)
-            }
+            Some(from) => (links[from].0, links[from].1 + 1),
             None => {
                 chains += 1;
                 (chains as u32 - 1, 0)

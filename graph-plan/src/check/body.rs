@@ -74,6 +74,9 @@ fn around(draft: &Draft, node: usize) -> Vec<usize> {
 
 /// Reports nodes, however deep in a conditional body, that CUDA does not allow there.
 pub(super) fn forbidden_nodes(draft: &Draft, errors: &mut Vec<Diagnostic>) {
+    if draft.bodies.len() == 1 {
+        return; // that of the graph
+    }
     for (index, node) in draft.nodes.iter().enumerate() {
         if node.kind.may_be_conditional() {
             continue;

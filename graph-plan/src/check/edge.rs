@@ -8,6 +8,10 @@ use std::borrow::Cow;
 
 /// Reports edges from a node to itself and duplicates; returns the indices of all others.
 pub(super) fn usable_edges(draft: &Draft, found: &mut Found) -> Vec<usize> {
+    let ascend = draft.edges.is_sorted_by(|a, b| a < b);
+    if ascend && draft.edges.iter().all(|edge| edge.from != edge.to) {
+        return (0..draft.edges.len()).collect(); // the usual case: declared in order
+    }
     let mut repeated = repeated_edges(draft).into_iter().peekable();
     let mut usable = Vec::with_capacity(draft.edges.len());
     for (index, edge) in draft.edges.iter().enumerate() {

@@ -5,7 +5,7 @@ use crate::error::{Error, mistakes};
 use crate::graph::node::NodeId;
 use crate::kernel::source::{ModuleCode, Source, Unresolved, resolve};
 use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, LOADED, Launch, launch_mistake};
-use crate::program::{Argument, KernelAttributes, KernelOp, Work};
+use crate::program::{Argument, KernelAttributes, KernelOp, Op, Work};
 use graph_plan::{LaunchConfig, Memory, Mode, NodeKind, Region};
 use std::borrow::Cow;
 use std::ptr;
@@ -25,6 +25,17 @@ struct CheckedLaunch {
     facts: &'static KernelFacts,
     launch: Launch,
     config: LaunchConfig,
+    /// The kernel's declaration, if nothing has to be done for a node but what this tells.
+    plain: Option<PlainKernel>,
+}
+
+/// A declared kernel without textures, surfaces and variables, whose code is known.
+#[derive(Clone, Copy)]
+struct PlainKernel {
+    declared: &'static KernelFacts,
+    is_safe: bool,
+    /// The index of its function.
+    function: u32,
 }
 
 impl GraphBuilder {
@@ -72,16 +83,73 @@ impl GraphBuilder {
         call: &mut [CallArgument],
     ) -> NodeId {
         let node = self.node(name, NodeKind::Kernel);
-        let (mut places, mut params) = (true, false);
+        let (mut places, mut arrays) = (true, false);
         for argument in &*call {
-            match &argument.0 {
-                ArgumentKind::Buffer(span, mode) => places &= self.touch(node, *span, *mode),
-                ArgumentKind::Param(_) => params = true,
-                ArgumentKind::Value(_) | ArgumentKind::Misfit(_) => {}
+            if let ArgumentKind::Buffer(span, mode) = &argument.0 {
+                let is_own = self.touch(node, *span, *mode);
+                arrays |= is_own && self.draft.resources[span.resource].memory == Memory::Array;
+                places &= is_own;
             }
         }
+        let (function, config) = match self.alike(callee, &launch, call).filter(|_| places && !arrays) {
+            Some((function, last)) => (function, last.config),
+            None => self.check_kernel(node, launch, callee, call, places),
+        };
+        let start = self.program.arguments.len() as u32;
+        let arguments = start..start + call.len() as u32;
+        for argument in call {
+            Argument::put(argument, &mut self.program.arguments);
+        }
+        let node = self.program.push(Op::Work(Work::Kernel(KernelOp {
+            function,
+            config,
+            arguments,
+            attributes: KernelAttributes::of(&launch),
+        })));
+        NodeId::of(self.id, node)
+    }
+
+    /// The last launch and its function, if that is a plain kernel and this launch is like the last one.
+    #[inline]
+    fn alike(&self, callee: &Callee, launch: &Launch, call: &[CallArgument]) -> Option<(u32, &CheckedLaunch)> {
+        let last = self.kernels.last.as_ref()?;
+        let plain = last.plain.as_ref()?;
+        match callee {
+            Callee::Declared(facts, is_safe)
+                if ptr::eq(plain.declared, *facts)
+                    && plain.is_safe == *is_safe
+                    && last.launch == *launch
+                    && self.are_last_arguments(call) =>
+            {
+                Some((plain.function, last))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a contract cannot tell the arguments from those of the last kernel node.
+    #[inline]
+    fn are_last_arguments(&self, call: &[CallArgument]) -> bool {
+        let arguments = &self.program.arguments;
+        let before = arguments
+            .len()
+            .checked_sub(call.len())
+            .map(|before| &arguments[before..]);
+        before.is_some_and(|before| before.iter().zip(call).all(|(last, new)| last.is_like(new)))
+    }
+
+    /// The function and the dimensions of the newest node, after all checks of its kernel and its launch. Placeholders
+    /// if one fails. `places` says whether the node may access its memory.
+    fn check_kernel(
+        &mut self,
+        node: usize,
+        launch: Launch,
+        callee: &Callee,
+        call: &mut [CallArgument],
+        mut places: bool,
+    ) -> (u32, LaunchConfig) {
         let (function, facts) = self.function(node, callee);
-        if params {
+        if call.iter().any(|argument| matches!(argument.0, ArgumentKind::Param(_))) {
             places &= self.use_params(node, facts, call);
         }
         if places {
@@ -91,25 +159,37 @@ impl GraphBuilder {
         let config = if places {
             self.check_launch(node, facts, launch, call)
         } else {
-            self.kernels.last = None;
             None
         };
-        let config = config.unwrap_or(LaunchConfig {
+        let plain = self.plain(callee, function, facts);
+        self.kernels.last = config.map(|config| CheckedLaunch {
+            facts,
+            launch,
+            config,
+            plain,
+        });
+        let placeholder = LaunchConfig {
             grid: [1; 3],
             block: [1; 3],
             shared: 0,
-        });
-        let start = self.program.arguments.len() as u32;
-        let arguments = start..start + call.len() as u32;
-        for argument in call {
-            Argument::put(argument, &mut self.program.arguments);
-        }
-        self.push(Work::Kernel(KernelOp {
+        };
+        (function, config.unwrap_or(placeholder))
+    }
+
+    /// The kernel, if it is a plain one.
+    fn plain(&self, callee: &Callee, function: u32, facts: &KernelFacts) -> Option<PlainKernel> {
+        let Callee::Declared(declared, is_safe) = *callee else {
+            return None;
+        };
+        let known = self.program.functions.get(function as usize);
+        let is_other = known.is_none_or(|known| !known.variables.is_empty())
+            || matches!(facts.source, Source::Cubin(_))
+            || facts.takes_texels();
+        (!is_other).then_some(PlainKernel {
+            declared,
+            is_safe,
             function,
-            config,
-            arguments,
-            attributes: KernelAttributes::of(&launch),
-        }))
+        })
     }
 
     /// The checked dimensions of the newest node's launch. If they are wrong, reports the mistake and returns `None`.
@@ -123,16 +203,12 @@ impl GraphBuilder {
         if let Some(last) = &self.kernels.last
             && ptr::eq(last.facts, facts)
             && last.launch == launch
-            && let Some(before) = self.program.arguments.len().checked_sub(call.len())
-            && let arguments = self.program.arguments[before..].iter()
-            && arguments.zip(call).all(|(last, new)| last.is_like(new))
+            && self.are_last_arguments(call)
         {
             return Some(last.config);
         }
         let checked = launch_mistake(&self.draft, node, facts, launch, call);
-        let config = checked.map_err(|mistake| self.findings.mistake(mistake)).ok();
-        self.kernels.last = config.map(|config| CheckedLaunch { facts, launch, config });
-        config
+        checked.map_err(|mistake| self.findings.mistake(mistake)).ok()
     }
 
     /// The index of the function that the newest node launches, and its facts. If the kernel cannot be resolved, the

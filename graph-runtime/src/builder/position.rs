@@ -42,6 +42,12 @@ impl Position {
         self.loops.get_or_insert_default()
     }
 
+    /// Whether names of nodes change here: in children, and after loops of the graph have begun.
+    #[inline]
+    pub(super) fn changes_names(&self) -> bool {
+        !self.prefix.is_empty() || self.loops.is_some()
+    }
+
     /// A name with the prefix of the current child.
     #[inline]
     pub(super) fn name_of(&self, name: Cow<'static, str>) -> Cow<'static, str> {

@@ -56,9 +56,14 @@ impl GraphBuilder {
 
     /// Declares a node of the current body and returns its index; [`GraphBuilder::push`] must follow.
     pub(super) fn node(&mut self, name: impl Into<Cow<'static, str>>, kind: NodeKind) -> usize {
-        let name = self.position.declare(name.into(), self.draft.nodes.len());
+        let mut name = name.into();
+        if self.position.changes_names() {
+            name = self.position.declare(name, self.draft.nodes.len());
+        }
         let node = self.draft.node_in(self.position.body, name, kind);
-        self.draft.nodes[node].auto = self.is_auto();
+        if self.is_auto() {
+            self.draft.nodes[node].auto = true;
+        }
         if let Some(loops) = &self.position.loops {
             self.draft.set_numbers(node, loops.depth());
         }
@@ -120,27 +125,37 @@ impl GraphBuilder {
         }
         let bytes = self.memory.bytes(span.resource);
         if mode.writes() && self.memory.is_read_only(span.resource) {
-            let (name, memory) = (&self.draft.nodes[node].name, &self.draft.resources[span.resource].name);
-            self.findings.mistake(mistakes::read_only(node, name, memory));
+            self.refuse_write(node, span.resource);
         }
         self.draft.access(node, span.resource, region(bytes), mode);
         true
     }
 
+    #[cold]
+    fn refuse_write(&mut self, node: usize, resource: usize) {
+        let (name, memory) = (&self.draft.nodes[node].name, &self.draft.resources[resource].name);
+        self.findings.mistake(mistakes::read_only(node, name, memory));
+    }
+
     /// Returns whether a place is in memory of this graph. If it is not, reports the mistake.
     #[inline]
     pub(super) fn is_inside(&mut self, node: usize, span: Span) -> bool {
-        let name = &self.draft.nodes[node].name;
-        if span.graph != self.id {
-            self.findings.mistake(mistakes::foreign(node, name));
-        } else if span.outside {
-            let memory = &self.draft.resources[span.resource].name;
-            let mistake = mistakes::outside(node, name, memory, self.memory.bytes(span.resource));
-            self.findings.mistake(mistake);
-        } else {
-            return true;
+        let is_inside = span.graph == self.id && !span.outside;
+        if !is_inside {
+            self.refuse_place(node, span);
         }
-        false
+        is_inside
+    }
+
+    #[cold]
+    fn refuse_place(&mut self, node: usize, span: Span) {
+        let name = &self.draft.nodes[node].name;
+        self.findings.mistake(if span.graph == self.id {
+            let memory = &self.draft.resources[span.resource].name;
+            mistakes::outside(node, name, memory, self.memory.bytes(span.resource))
+        } else {
+            mistakes::foreign(node, name)
+        });
     }
 
     /// Reports an attribute of a node that does not exist.

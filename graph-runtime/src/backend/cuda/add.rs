@@ -16,7 +16,6 @@ use crate::program::{Argument, KernelOp, MemcpyOp, MemsetOp, Program, Work};
 use crate::shape::part::Part;
 use graph_plan::LaunchConfig;
 use graph_ptx::GuardForm;
-use std::borrow::Cow;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
@@ -140,42 +139,18 @@ impl Adder {
         (work, guard): (&Work, &Guard),
     ) -> Result<CUgraphNode, CudaError> {
         let guarded = Guarded { guard, runs: true };
-        // Kernels are as they are, and graphs have very many.
+        let lowered;
         let work = match work {
-            Work::Kernel(_) => Cow::Borrowed(work),
-            Work::Memcpy(_) | Work::Memset(_) | Work::Join => program.lowered(node, work),
+            Work::Kernel(_) => work, // as it is, and graphs have very many
+            Work::Memcpy(_) | Work::Memset(_) | Work::Join => {
+                lowered = program.lowered(node, work);
+                &*lowered
+            }
         };
-        match &*work {
+        match work {
             Work::Kernel(kernel) => {
-                let entry = program.functions[kernel.function as usize].facts.entry;
-                let api = kernels.handle(kernel.function).api(self.cuda.api());
-                announce!(
-                    self.cuda,
-                    trace,
-                    node = name,
-                    entry,
-                    after = after.len(),
-                    "{}",
-                    api.names().add_kernel_node
-                )?;
                 // SAFETY: by the caller's promise.
-                let params = unsafe { self.kernel(program, kernels, kernel, node, guarded) }?;
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
-                // over.
-                let added = unsafe { api.add_kernel_node(graph, after, &params) }?;
-                if let Some(attributes) = &kernel.attributes {
-                    announce!(
-                        self.cuda,
-                        trace,
-                        node = name,
-                        ?attributes,
-                        "{}",
-                        self.cuda.api().names().set_attribute
-                    )?;
-                    // SAFETY: the node was just added.
-                    unsafe { attribute::set(&self.cuda, added, attributes) }?;
-                }
-                Ok(added)
+                unsafe { self.add_kernel(graph, after, program, kernels, (node, name), (kernel, guarded)) }
             }
             Work::Memcpy(copy) if !copy.to.is_empty() && self.forms.has_guard(node, guard.form()) => {
                 announce_node!(self.cuda, add_kernel_node, name, after, bytes = copy.to.part().bytes)?;
@@ -203,6 +178,51 @@ impl Adder {
                 unsafe { self.cuda.api().add_empty_node(graph, after) }
             }
         }
+    }
+
+    /// As [`Adder::add`], of a node that launches a kernel.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Adder::add`].
+    #[inline]
+    unsafe fn add_kernel(
+        &mut self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        program: &Program,
+        kernels: &Kernels,
+        (node, name): (usize, &str),
+        (kernel, guarded): (&KernelOp, Guarded<'_>),
+    ) -> Result<CUgraphNode, CudaError> {
+        let api = kernels.handle(kernel.function).api(self.cuda.api());
+        let entry = || program.functions[kernel.function as usize].facts.entry;
+        announce!(
+            self.cuda,
+            trace,
+            node = name,
+            entry = entry(),
+            after = after.len(),
+            "{}",
+            api.names().add_kernel_node
+        )?;
+        // SAFETY: by the caller's promise.
+        let params = unsafe { self.kernel(program, kernels, kernel, node, guarded) }?;
+        // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+        let added = unsafe { api.add_kernel_node(graph, after, &params) }?;
+        if let Some(attributes) = &kernel.attributes {
+            announce!(
+                self.cuda,
+                trace,
+                node = name,
+                ?attributes,
+                "{}",
+                self.cuda.api().names().set_attribute
+            )?;
+            // SAFETY: the node was just added.
+            unsafe { attribute::set(&self.cuda, added, attributes) }?;
+        }
+        Ok(added)
     }
 
     /// Changes `handle` in `exec`, so that later launches do this work, which the program now has for `node`.
@@ -319,23 +339,25 @@ impl Adder {
         guarded: Guarded<'_>,
     ) -> Result<KernelNodeParams, CudaError> {
         let arguments = program.arguments(kernel);
-        let resources = &self.resources;
-        self.buffers.clear();
-        self.buffers.extend(arguments.iter().map(|argument| match argument {
-            Argument::Buffer { resource, start, .. } => resources[*resource as usize].at(*start),
-            Argument::Value(_) => 0,
-        }));
         let facts = program.functions[kernel.function as usize].facts;
+        self.buffers.resize(arguments.len(), 0);
+        for (argument, buffer) in arguments.iter().zip(&mut self.buffers) {
+            if let Argument::Buffer { resource, start, .. } = argument {
+                *buffer = self.resources[*resource as usize].at(*start);
+            }
+        }
         if facts.takes_texels() {
             // SAFETY: by the caller's promise.
             unsafe { self.put_textures(facts, arguments, node) }?;
         }
-        self.pointers.clear();
+        self.pointers.resize(arguments.len(), ptr::null_mut());
         let places = arguments.iter().zip(&self.buffers);
-        self.pointers.extend(places.map(|(argument, buffer)| match argument {
-            Argument::Buffer { .. } => ptr::from_ref(buffer).cast::<c_void>().cast_mut(),
-            Argument::Value(value) => value.bytes().as_ptr().cast::<c_void>().cast_mut(),
-        }));
+        for ((argument, buffer), pointer) in places.zip(&mut self.pointers) {
+            *pointer = match argument {
+                Argument::Buffer { .. } => ptr::from_ref(buffer).cast::<c_void>().cast_mut(),
+                Argument::Value(value) => value.bytes().as_ptr().cast::<c_void>().cast_mut(),
+            };
+        }
         self.push_guard(guarded);
         let handle = kernels.guarded(kernel.function, guarded.guard.form());
         Ok(launch(handle, &kernel.config, &mut self.pointers))

@@ -2,7 +2,7 @@
 
 use super::conditional::Turn;
 use super::failure::Failure;
-use super::predicated::{Entry, Guard, Placed};
+use super::predicated::{Entry, Guard, Placed, Test, UNGUARDED};
 use super::{CudaExecutable, delay};
 use crate::driver::{CUgraph, CUgraphNode, nvtx};
 use crate::error::{At, Result, Site};
@@ -69,11 +69,24 @@ impl CudaExecutable {
         let Entry {
             roots, tests, latch, ..
         } = entry;
-        let Blueprint { draft, program, .. } = *blueprint;
+        let draft = blueprint.draft;
+        // Almost always: then a node runs after the nodes of its predecessors, and no kernel tests anything.
+        let is_plain = entry.is_plain()
+            && self.adder.forms.is_empty()
+            && blueprint.programmatic.is_empty()
+            && blueprint.delays.is_none();
         let mut after: Vec<CUgraphNode> = Vec::new();
         let mut early: Vec<CUgraphNode> = Vec::new();
         for node in sequence {
             after.clear();
+            if is_plain && self.predicated.ends.is_empty() {
+                let before = blueprint.after.of(node).iter();
+                after.extend(before.map(|&before| self.nodes[before as usize]));
+                // SAFETY: the graph lives, and `after` are nodes of it since `sequence` is in order; the context is
+                // current.
+                self.nodes[node] = unsafe { self.add_op(blueprint, graph, &after, (node, &UNGUARDED), turn, tests) }?;
+                continue;
+            }
             early.clear();
             for &before in blueprint.after.of(node) {
                 let edges = match blueprint.programmatic.contains(before, node) {
@@ -112,28 +125,8 @@ impl CudaExecutable {
                 let delay = unsafe { delay::add(&self.cuda, graph, &after, &self.kernels, seed, node) };
                 after = vec![delay.map_err(|error| (node, error))?];
             }
-            let range = nvtx::range(|| format!("node {}", draft.nodes[node].name));
-            self.nodes[node] = match &program.ops[node] {
-                Op::Structure(Structure::Conditional(conditional)) => {
-                    // SAFETY: the graph lives, and `after` are nodes of it since `sequence` is in order.
-                    unsafe { self.add_conditional(blueprint, graph, &after, (node, conditional), turn, tests) }?
-                }
-                Op::Structure(Structure::Child(body)) => {
-                    // SAFETY: as above.
-                    unsafe { self.add_child(blueprint, graph, &after, node, *body, turn) }?
-                }
-                Op::Work(work) => {
-                    let work = (Single::Work(work), &guard);
-                    // SAFETY: as above; the context is current.
-                    unsafe { self.add_one(draft, program, graph, &after, node, work) }?
-                }
-                Op::External(external) => {
-                    let work = (Single::External(external), &guard);
-                    // SAFETY: as above.
-                    unsafe { self.add_one(draft, program, graph, &after, node, work) }?
-                }
-            };
-            drop(range);
+            // SAFETY: as above.
+            self.nodes[node] = unsafe { self.add_op(blueprint, graph, &after, (node, &guard), turn, tests) }?;
             if self.adder.forms.has(node) {
                 let handle = self.nodes[node];
                 self.predicated
@@ -156,6 +149,40 @@ impl CudaExecutable {
             }
         }
         Ok(())
+    }
+
+    /// Adds a node of any kind, with its bodies, after the nodes in `after`. Its kernel does first what the guard says.
+    /// `turn` and `tests` are as in [`CudaExecutable::add_prefix`].
+    ///
+    /// # Safety
+    ///
+    /// The graph and the nodes in `after` live and belong together; the graph is of the context of `self`, which is
+    /// current, and is launched only while `self` lives.
+    unsafe fn add_op(
+        &mut self,
+        blueprint: &Blueprint<'_>,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        (node, guard): (usize, &Guard),
+        turn: &mut Turn,
+        tests: &[Test],
+    ) -> Result<CUgraphNode, Failure> {
+        let Blueprint { draft, program, .. } = *blueprint;
+        let _range = nvtx::range(|| format!("node {}", draft.nodes[node].name));
+        let single = match &program.ops[node] {
+            Op::Work(work) => Single::Work(work),
+            Op::External(external) => Single::External(external),
+            Op::Structure(Structure::Conditional(conditional)) => {
+                // SAFETY: by the caller's promise.
+                return unsafe { self.add_conditional(blueprint, graph, after, (node, conditional), turn, tests) };
+            }
+            Op::Structure(Structure::Child(body)) => {
+                // SAFETY: by the caller's promise.
+                return unsafe { self.add_child(blueprint, graph, after, node, *body, turn) };
+            }
+        };
+        // SAFETY: by the caller's promise.
+        unsafe { self.add_one(draft, program, graph, after, node, (single, guard)) }
     }
 
     /// Whether programmatic edges may lead from the node to predicated kernels that wait: it is a kernel that is

@@ -223,7 +223,7 @@ impl CudaExecutable {
         if blueprint.delays.is_some() {
             self.kernels.load_builtin(draft, Builtin::Delay, GuardForm::default())?;
         }
-        let mut last: Option<&KernelOp> = None;
+        let (mut last, mut looks_at_arguments) = (None::<&KernelOp>, true);
         for (node, op) in program.ops.iter().enumerate() {
             let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
             match op {
@@ -231,11 +231,15 @@ impl CudaExecutable {
                     // Neighbours are often launched alike: then one check is enough.
                     if !last.replace(kernel).is_some_and(|last| last.is_launched_like(kernel)) {
                         self.prepare_launch(program, kernel, site)?;
+                        let has_textures = !program.functions[kernel.function as usize].facts.textures.is_empty();
+                        looks_at_arguments = has_textures || self.kernels.has_params(kernel.function);
                     }
-                    self.check_textures(draft, program, node, kernel)?;
-                    let arguments = program.arguments(kernel);
-                    if let Err(message) = self.kernels.check_arguments(kernel.function, arguments) {
-                        return Err(mistaken_arguments(draft, node, &message));
+                    if looks_at_arguments {
+                        self.check_textures(draft, program, node, kernel)?;
+                        let arguments = program.arguments(kernel);
+                        if let Err(message) = self.kernels.check_arguments(kernel.function, arguments) {
+                            return Err(mistaken_arguments(draft, node, &message));
+                        }
                     }
                 }
                 Op::Work(Work::Memset(set)) => {

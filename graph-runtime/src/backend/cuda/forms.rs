@@ -120,6 +120,11 @@ impl Forms {
         self.of(node).is_some_and(|chosen| chosen.predicated)
     }
 
+    /// Whether all nodes are what they seem, and no kernel has a guard.
+    pub(super) fn is_empty(&self) -> bool {
+        self.chosen.is_empty() && self.members.is_empty() && self.waiting.is_empty()
+    }
+
     /// Whether the node is a kernel though it is a copy or a memset: it is in a predicated body, or was chosen so.
     pub(super) fn has(&self, node: usize) -> bool {
         self.members.contains_key(&node)

@@ -486,6 +486,11 @@ impl Kernels {
         Ok(())
     }
 
+    /// Whether the driver tells the parameters of the function, with which arguments are compared.
+    pub(super) fn has_params(&self, function: u32) -> bool {
+        self.functions[function as usize].params.is_some()
+    }
+
     /// Refuses arguments whose number or sizes are not those of the function's parameters, if the driver tells these.
     /// Only functions without PTX are checked so: others were compared with theirs.
     #[inline]

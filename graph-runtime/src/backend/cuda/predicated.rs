@@ -49,6 +49,15 @@ pub(super) struct Guard {
     pub(super) waits: bool,
 }
 
+/// The guard of a kernel that does nothing before its own work.
+pub(super) static UNGUARDED: Guard = Guard {
+    tests: Vec::new(),
+    ticket: None,
+    keeps: None,
+    loads_first: false,
+    waits: false,
+};
+
 impl Guard {
     pub(super) fn form(&self) -> GuardForm {
         GuardForm {
@@ -101,6 +110,19 @@ pub(super) struct Entry<'a> {
 }
 
 impl Entry<'_> {
+    /// Whether it is that of nodes outside of all bodies: they run after nothing else, and test nothing.
+    pub(super) fn is_plain(&self) -> bool {
+        let Self {
+            roots,
+            tests,
+            latch,
+            ticket,
+            keeper,
+            repeats,
+        } = self;
+        roots.is_empty() && tests.is_empty() && latch.is_none() && ticket.is_none() && keeper.is_none() && !repeats
+    }
+
     /// The guard of the kernel of a node, whose predicated copies wait or not.
     pub(super) fn guard(&self, node: usize, waits: bool) -> Guard {
         let of_node = |pair: Option<(usize, usize)>| pair.filter(|(of, _)| *of == node).map(|(_, number)| number);
