@@ -4,11 +4,11 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use graph_ptx::host_headers;
 use graph_ptx::origin::{Origin, OriginFile};
 
-use crate::answers;
 use crate::error::{Error, Result};
-use crate::headers::{self, TOOLKITS, Toolkit};
+use crate::headers::{TOOLKITS, Toolkit};
 use crate::host::{LeftOut, Sources};
 use crate::includes;
 use crate::installed;
@@ -294,10 +294,10 @@ impl Compiler {
     /// Adds the header that a log says is missing, or the folders for it. Returns whether another compilation may
     /// succeed.
     fn add_header(&mut self, log: &str, has_headers: bool, sources: &mut Sources) -> Result<bool> {
-        let Some((_, name)) = headers::missing(log) else {
+        let Some((_, name)) = host_headers::missing(log) else {
             return Ok(false);
         };
-        if let Some(text) = answers::text(name) {
+        if let Some(text) = host_headers::text(name) {
             return Ok(sources.give(name, &text));
         }
         if !has_headers {
@@ -322,7 +322,7 @@ impl Compiler {
                                    `<cub/cub.cuh>`";
         let log = log.trim_end();
         let is_ours = |file: &str| self.includes.iter().any(|folder| Path::new(file).starts_with(folder));
-        let Some((file, name)) = headers::missing(log) else {
+        let Some((file, name)) = host_headers::missing(log) else {
             let help = match text::first_error(log).filter(|file| is_ours(file)) {
                 Some(file) => format!(
                     "\nhelp: NVRTC compiles code of the device alone, and {file} has code of the host: {FOR_KERNELS}"

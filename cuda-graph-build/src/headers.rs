@@ -1,4 +1,4 @@
-//! CUDA's own headers: the wheel that each is in, and the header that a compilation has missed.
+//! CUDA's own headers: the wheel that each is in.
 
 use std::path::{Path, PathBuf};
 
@@ -113,14 +113,6 @@ const NAMES: [(&str, usize); 18] = [
     ("library_types.h", 0),
 ];
 
-/// The file that includes the header which NVRTC could not open, and the header, as its log tells.
-pub(crate) fn missing(log: &str) -> Option<(&str, &str)> {
-    let (place, rest) = log.split_once("cannot open source file \"")?;
-    let (name, _) = rest.split_once('"')?;
-    let line = place.rsplit('\n').next().unwrap_or_default();
-    Some((line.split_once('(').map_or("", |(file, _)| file), name))
-}
-
 /// Headers that CUDA has: the folder in their wheel.
 #[derive(Clone, Copy)]
 pub(crate) struct Headers(Place);
@@ -147,13 +139,6 @@ impl Headers {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_log_names_the_missing_header() {
-        let log = "kernels/x.cu(1): catastrophic error: cannot open source file \"cuda_fp16.h\"\n  #include\n";
-        assert_eq!(missing(log), Some(("kernels/x.cu", "cuda_fp16.h")));
-        assert_eq!(missing("kernels/x.cu(1): error: identifier \"x\" is undefined"), None);
-    }
 
     #[test]
     fn libraries_of_cuda_13_come_with_the_runtime() {

@@ -7,18 +7,13 @@ use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use crate::answers;
+use graph_ptx::host_headers;
+
 use crate::includes::Header;
 use crate::source::items::{Item, items};
 use crate::source::macros::Macros;
 use crate::source::tokens::{Token, one_branch, tokens};
 
-/// The words in NVRTC's messages about functions and variables of the host.
-const MESSAGES: [&str; 3] = [
-    "is considered a host function",
-    "marked as a __host__ function",
-    "is considered a host variable",
-];
 /// Words that make a function one of the device.
 const DEVICE: [&str; 2] = ["__device__", "__global__"];
 
@@ -38,7 +33,7 @@ pub(crate) fn complaints(log: &str) -> Vec<Complaint<'_>> {
     let read = |(index, line): (usize, &&'_ str)| -> Option<(usize, usize, usize, usize)> {
         let (place, message) = line.split_once("): error: ")?;
         let (file, number) = place.rsplit_once('(')?;
-        MESSAGES.iter().any(|part| message.contains(part)).then_some(())?;
+        host_headers::is_about_host(message).then_some(())?;
         Some((index, file.len(), number.parse().ok()?, 0))
     };
     let found = lines.iter().enumerate().filter_map(read);
@@ -115,8 +110,8 @@ impl Sources {
             folders: Vec::new(),
             left_out: Vec::new(),
         };
-        if let Some(text) = answers::text(answers::ALWAYS) {
-            sources.give(answers::ALWAYS, &text);
+        if let Some(text) = host_headers::text(host_headers::ALWAYS) {
+            sources.give(host_headers::ALWAYS, &text);
         }
         sources
     }

@@ -36,7 +36,6 @@ mod compiler;
 mod host;
 mod includes;
 mod headers;
-mod answers;
 mod source;
 mod text;
 mod installed;

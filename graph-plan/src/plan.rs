@@ -2,7 +2,7 @@
 
 use crate::arena::{ArenaSize, aligned};
 use crate::file::PlanFile;
-use crate::{Draft, LaunchConfig, Memory, Mode, NodeKind, Outcome, Role, Space};
+use crate::{Draft, LaunchConfig, Memory, Mode, NodeKind, Outcome, Role, Space, Views};
 use std::borrow::Cow;
 
 /// A checked graph. Indices are positions in these lists.
@@ -21,11 +21,20 @@ pub struct Plan {
     pub loops: Cow<'static, [PlanLoop]>,
     /// The edges between iterations, as written.
     pub shifts: Cow<'static, [PlanShift]>,
+    /// The resources that are views of memory which other resources are views of as well, in ascending order, each with
+    /// the resource that stands for all of that memory. Only a built graph knows its memory.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "no_views"))]
+    pub views: Cow<'static, [(usize, usize)]>,
     /// The least size of the arena. In static data, child graphs have scratch memory that is no resource of this plan.
     pub least_arena: ArenaSize,
     /// The file that it is saved as.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) file: PlanFile,
+}
+
+#[cfg(feature = "serde")]
+fn no_views(views: &[(usize, usize)]) -> bool {
+    views.is_empty()
 }
 
 /// Nodes of a [`Plan`] that belong together: the graph itself, or a body of a node.
@@ -277,6 +286,7 @@ impl Plan {
             loops: Cow::Borrowed(loops),
             shifts: Cow::Borrowed(&[]),
             least_arena: ArenaSize::of(0),
+            views: Cow::Borrowed(&[]),
             file: PlanFile::NONE,
         }
     }
@@ -366,6 +376,7 @@ impl Plan {
             loops: loops.collect(),
             shifts: shifts.collect(),
             least_arena: ArenaSize::of(0),
+            views: Cow::Borrowed(&[]),
             file: PlanFile::NONE,
         }
     }
@@ -376,6 +387,18 @@ impl Plan {
             self.resources.to_mut()[resource].offset = Some(offset);
         }
         self
+    }
+
+    /// The plan, with the resources that are views of one memory.
+    pub fn with_views(mut self, views: &Views) -> Self {
+        self.views = views.memory().collect();
+        self
+    }
+
+    /// The resource that stands for the memory of a resource: it itself, unless that is a view.
+    pub(crate) fn memory_of(&self, resource: usize) -> usize {
+        let found = self.views.binary_search_by_key(&resource, |&(view, _)| view);
+        found.map_or(resource, |index| self.views[index].1)
     }
 
     /// The plan, with the launches of kernel nodes.

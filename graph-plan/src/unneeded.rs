@@ -50,10 +50,10 @@ impl Plan {
     /// The edges that no two accesses to the same memory need, as when independent work was captured on one stream.
     ///
     /// Two nodes conflict if both touch one resource and one of them writes it, unless both update it by atomic
-    /// operations alone. Edges are needed as far as they order nodes that conflict. Parts of memory are not told
-    /// apart, and a node is taken to conflict with all others if its effects may reach further than its accesses say:
-    /// host calls, captured and raw work, events, and collectives. So no edge that is found here orders any data; an
-    /// edge that is not found may be unneeded, too.
+    /// operations alone. Edges are needed as far as they order nodes that conflict. Parts of memory are not told apart,
+    /// nor are [views](Plan::views) of one memory that overlap, and a node is taken to conflict with all others if its
+    /// effects may reach further than its accesses say: host calls, captured and raw work, events, and collectives. So
+    /// no edge that is found here orders any data; an edge that is not found may be unneeded, too.
     ///
     /// ```
     /// use graph_plan::{Draft, Memory, Mode, NodeKind, Plan, Region, check};
@@ -183,7 +183,7 @@ impl Plan {
                     Mode::Atomic => Touch::Atomic,
                     Mode::Write | Mode::ReadWrite | Mode::Mapped => Touch::Write,
                 };
-                reach[index].add(access.resource, touch);
+                reach[index].add(self.memory_of(access.resource), touch);
             }
             if let Some(owner) = self.bodies[node.body].node {
                 let inner = reach[index].clone();
@@ -284,7 +284,7 @@ fn is_unknown(kind: NodeKind) -> bool {
 mod tests {
     use super::*;
     use crate::test_draft::draft_of;
-    use crate::{Draft, Memory, Region, check};
+    use crate::{Draft, Memory, Region, View, Views, check};
     use proptest::prelude::*;
 
     /// A plan of nodes that touch resources, with these edges.
@@ -303,6 +303,31 @@ mod tests {
             draft.edge(from, to);
         }
         Plan::of(&draft, &check(&draft), |_| 64)
+    }
+
+    /// Edges between nodes that touch one memory under two names are needed.
+    #[test]
+    fn views_of_one_memory_need_their_order() {
+        let writes = |resource| (NodeKind::Kernel, [(resource, Mode::ReadWrite)]);
+        let nodes = [writes(0), writes(1), writes(2)];
+        let nodes: Vec<_> = nodes.iter().map(|(kind, accesses)| (*kind, &accesses[..])).collect();
+        let plan = plan(&nodes, 3, &[(0, 1), (1, 2)]);
+        assert_eq!(plan.unneeded_edges().edges, [(0, 1), (1, 2)]);
+        let view = |resource, start| View {
+            resource,
+            start,
+            bytes: 64,
+        };
+        let viewed = plan.clone().with_views(&Views::new([vec![view(0, 0), view(1, 32)]]));
+        assert_eq!(viewed.unneeded_edges().edges, [(1, 2)]);
+        let viewed = plan.with_views(&Views::new([vec![view(0, 0), view(2, 32)]]));
+        let unneeded = viewed.unneeded_edges();
+        assert_eq!(
+            unneeded.edges,
+            [(0, 1), (1, 2)],
+            "a node between them needs none of both"
+        );
+        assert_eq!(unneeded.after, [vec![], vec![], vec![0]]);
     }
 
     #[test]

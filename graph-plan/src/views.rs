@@ -45,6 +45,20 @@ impl Views {
         self.of.contains_key(&resource)
     }
 
+    /// The views, in groups of one memory.
+    pub fn groups(&self) -> impl Iterator<Item = Vec<View>> {
+        let mut groups: BTreeMap<usize, Vec<View>> = BTreeMap::new();
+        for &(root, view) in self.of.values() {
+            groups.entry(root).or_default().push(view);
+        }
+        groups.into_values()
+    }
+
+    /// The resources, in ascending order, each with the one that stands for all of its memory.
+    pub(crate) fn memory(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.of.iter().map(|(&view, &(root, _))| (view, root))
+    }
+
     /// Calls `rules` with the draft as it is for memory: accesses to views of one memory are accesses to one resource,
     /// and so meet where they overlap. Afterwards, each access is to its view again.
     pub fn through<T>(&self, draft: &mut Draft, rules: impl FnOnce(&mut Draft) -> T) -> T {

@@ -4,7 +4,8 @@
 //! functions that it calls, and tells which parameters it loads and stores through. [`declaration`] compares that with
 //! what an author declared. [`proof`] shows that a kernel stays within its memory. [`predicated`] copies kernels so
 //! that they return at once unless words in memory say otherwise. All five take any text: they return errors, they
-//! never panic, and their time grows with the text and not with the numbers in it.
+//! never panic, and their time grows with the text and not with the numbers in it. [`host_headers`] and [`origin`] are
+//! for those who have PTX made of CUDA C++.
 //!
 //! ```
 //! let module = graph_ptx::parse(
@@ -38,18 +39,21 @@ pub mod proof;
 pub mod declaration;
 mod summary;
 mod predicate;
+mod header;
 mod location;
 mod parser;
 mod callers;
 mod lexer;
 mod geometry;
 pub mod origin;
+pub mod host_headers;
 pub mod ast;
 mod error;
 
 pub use callers::callers;
 pub use error::ParseError;
 pub use geometry::{Channel, Geometry};
+pub use header::raised_for_programmatic;
 pub use location::{Location, location};
 pub use parser::parse;
 pub use predicate::{GuardForm, TEST_BYTES, can_wait, predicated, predicated_name};

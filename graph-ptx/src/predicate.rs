@@ -40,6 +40,7 @@ mod beginning;
 mod guard;
 
 use crate::error::ParseError;
+use crate::header::Header;
 use crate::lexer::{Kind, Lexer, Token};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -118,7 +119,7 @@ pub fn predicated_name(entry: &str, guard: GuardForm) -> String {
 /// Whether copies of the kernels of a text can wait for those before them: it knows how, or means the same in a version
 /// of PTX and for a target that do.
 pub fn can_wait(text: &str) -> bool {
-    Header::of(text).is_some_and(|header| header.can_wait)
+    Header::of(text).is_some_and(|header| header.can_be_programmatic)
 }
 
 /// Returns the text with copies of kernels: for each of `kernels`, by name, a copy with a guard of this form.
@@ -155,11 +156,7 @@ pub fn predicated(text: &str, kernels: &[(&str, GuardForm)]) -> Result<String, P
     if kernels.iter().any(|(_, guard)| guard.waits)
         && let Some(header) = Header::of(text)
     {
-        for (older, newer) in header.older {
-            written.push_str(&text[from..older.start]);
-            written.push_str(newer);
-            from = older.end;
-        }
+        from = header.raise(text, &mut written);
     }
     for (at, copy) in &copies {
         written.push_str(&text[from..*at]);
@@ -168,48 +165,6 @@ pub fn predicated(text: &str, kernels: &[(&str, GuardForm)]) -> Result<String, P
     }
     written.push_str(&text[from..]);
     Ok(written)
-}
-
-/// The first version of PTX and the first target with which kernels wait for those before them.
-const WAITS_VERSION: &str = "7.8";
-const WAITS_TARGET: &str = "sm_90";
-
-/// The directives at the beginning of a text.
-struct Header {
-    /// See [`can_wait`].
-    can_wait: bool,
-    /// The version and the target, if they are older than copies that wait need, and what replaces them.
-    older: Vec<(Range<usize>, &'static str)>,
-}
-
-impl Header {
-    fn of(text: &str) -> Option<Self> {
-        let mut lexer = Lexer::new(text);
-        let mut directive = |name: &str| {
-            let is_it = lexer.next().ok()?.kind == Kind::Dotted(name);
-            let token = lexer.next().ok().filter(|_| is_it)?;
-            match token.kind {
-                Kind::Number(value) | Kind::Word(value) => Some((token.start..token.start + value.len(), value)),
-                _ => None,
-            }
-        };
-        let (at_version, version) = directive("version")?;
-        let (major, minor) = version.split_once('.')?;
-        let version: (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
-        let (at_target, target) = directive("target")?;
-        let number = target.strip_prefix("sm_")?;
-        let digits = number.bytes().take_while(u8::is_ascii_digit).count();
-        let target: u32 = number[..digits].parse().ok()?;
-        let is_for_later = digits == number.len(); // not `sm_90a`
-        let older = [
-            (version < (7, 8)).then_some((at_version, WAITS_VERSION)),
-            (target < 90).then_some((at_target, WAITS_TARGET)),
-        ];
-        Some(Self {
-            can_wait: version >= (6, 0) && (target >= 90 || (target >= 70 && is_for_later)),
-            older: older.into_iter().flatten().collect(),
-        })
-    }
 }
 
 /// The places in a text that copies are made of.

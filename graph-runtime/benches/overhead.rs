@@ -1,5 +1,6 @@
 //! The costs of this crate over the bare driver calls: of launching a graph, also on a pool, of building one of 10,000
-//! nodes, and of editing three of 1,000 nodes; and the time after which a launch's future is woken.
+//! nodes, and of editing three of 1,000 nodes; the time after which a launch's future is woken; and the time to build
+//! graphs that share one large PTX text, with the argument `modules` this alone, on the emulator, too.
 //!
 //! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges
 //! (building, editing). Numbers are CPU times: medians over rounds, and the first and third quartiles.
@@ -50,11 +51,16 @@ macro_rules! unsafe_call {
 
 #[path = "overhead/editing.rs"]
 mod editing;
+#[path = "overhead/modules.rs"]
+mod modules;
 #[path = "overhead/pools.rs"]
 mod pools;
 
 fn main() -> Result<()> {
     let device = Device::any()?;
+    if std::env::args().any(|argument| argument == "modules") {
+        return modules::measure(&device);
+    }
     if device.is_emulator() {
         println!(
             "overhead: there is no CUDA device, so there are no driver calls to compare with; nothing is measured"
@@ -82,6 +88,7 @@ fn main() -> Result<()> {
     for chains in [1, 8] {
         building(&device, chains);
     }
+    modules::measure(&device)?;
     pools::measure(&device)?;
     futures::measure(&device)
 }

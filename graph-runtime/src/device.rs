@@ -10,9 +10,9 @@ use crate::devices::options::{DebugOptions, EmulatorOptions};
 use crate::devices::uploads::Uploads;
 use crate::devices::{Backend, Emulated};
 use crate::driver::{CUcontext, CudaContext};
-use crate::error::{Error, Result, Site};
+use crate::error::{At, Error, Result, Site};
 use crate::kernel::module::Module;
-use crate::kernel::source::Ptx;
+use crate::kernel::source::{CudaText, Ptx};
 use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox, Pool, Scope};
 use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::host_memory::HostMemory;
@@ -353,6 +353,43 @@ impl Device {
     pub fn module(&self, ptx: Ptx) -> Result<Module> {
         self.backend.check()?;
         Module::new(ptx)
+    }
+
+    /// Compiles CUDA C++ that a program has while it runs, by NVRTC: for the newest architecture that the device runs,
+    /// unless the options name one. The PTX is kept in the cache on disk that `#[cuda_kernels(cuda = "file.cu")]` has,
+    /// so that the next process compiles nothing.
+    ///
+    /// NVRTC has no headers of the host: it gets texts for those that kernels use (`stdint.h`, `math.h`, `cmath`,
+    /// `limits.h`, `algorithm`, `cuda.h` and their like). CUDA's own, such as `cuda_fp16.h`, come from the toolkit in
+    /// `CUDA_PATH`, `CUDA_HOME` or `/usr/local/cuda`, if there is one.
+    ///
+    /// ```no_run
+    /// use graph_runtime::{CudaText, Device};
+    ///
+    /// let device = Device::cuda(0)?;
+    /// let text = r#"
+    ///     #include <stdint.h>
+    ///     #include "tile.h"
+    ///     extern "C" __global__ void set(float *data, uint32_t n) {
+    ///         uint32_t i = blockIdx.x * TILE + threadIdx.x;
+    ///         if (i < n) data[i] = SCALE;
+    ///     }
+    /// "#;
+    /// let source = CudaText::new("set.cu", text)
+    ///     .header("tile.h", "#define TILE 64")
+    ///     .option("-DSCALE=2.0f");
+    /// let set = device.compile(&source)?.kernel("set")?;
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// * [`Error::NoNvrtc`] if NVRTC is not on this machine, and the cache does not have the PTX;
+    /// * [`Error::Compile`] with the compiler's log if it refuses the source;
+    /// * [`Error::Cuda`] if the driver does not tell the architecture.
+    pub fn compile(&self, source: &CudaText) -> Result<Module> {
+        self.backend.check()?;
+        let architecture = self.backend.architecture().at(Site::default)?;
+        Module::compile(source, architecture)
     }
 
     /// Allocates zeroed device memory of shape `S`, outside any graph; graphs can share it: see [`DeviceBuffer`]. Waits

@@ -68,9 +68,9 @@
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements and of
 //!   [`Mapped`] ones, each a [`Word`], and of [`Texel`]s and [`Surfel`]s, in declarations of kernels;
-//!   [`LoadedFunction`], [`Ptx`], [`CudaSource`]; a [`Module`] of which a program learns while it runs, with each
-//!   [`ModuleKernel`], and a [`Cubin`] of machine code, with each [`CubinKernel`]. A value that changes between
-//!   launches is a [`Param`], which a [`ParamKey`] finds. Facts of kernels are in [`kernel`].
+//!   [`LoadedFunction`], [`Ptx`], [`CudaSource`], [`CudaText`]; a [`Module`] of which a program learns while it runs,
+//!   with each [`ModuleKernel`], and a [`Cubin`] of machine code, with each [`CubinKernel`]. A value that changes
+//!   between launches is a [`Param`], which a [`ParamKey`] finds. Facts of kernels are in [`kernel`].
 //! * All graphs are [`AnyGraph`]; a launch is a [`LaunchFuture`], for those who do not want to block. A built
 //!   [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`], or [`OnMapped`] or [`OnArray`]; a
@@ -372,7 +372,7 @@ pub use kernel::integer::Integer;
 pub use kernel::mapped::{Mapped, Word};
 pub use kernel::module::{Module, ModuleKernel};
 pub use kernel::param::Param;
-pub use kernel::source::{CudaSource, Ptx};
+pub use kernel::source::{CudaSource, CudaText, Ptx};
 pub use kernel::surface::Surfel;
 pub use kernel::texels::{Layered, TexelFormat};
 pub use kernel::texture::{Addressing, Filter, PointSampler, Sampler, Texel};

@@ -396,6 +396,33 @@ fn what_depends_on_lost_contents_is_not_certain() {
     });
 }
 
+/// Views of one memory overlap on the emulator, too: what the kernel reads was written through another view.
+#[test]
+fn views_of_one_memory_overlap_on_the_emulator() {
+    #[cuda_kernels("tests/kernels/faults.ptx")]
+    unsafe extern "C" {
+        #[link_name = "trapped"]
+        fn trapped_by(count: &[u32]);
+    }
+    const TEST: &str = "views_of_one_memory_overlap_on_the_emulator";
+    in_a_process_with(TEST, None, || {
+        let device = faulty_device();
+        let arena = device.alloc_slice::<u32>(64).unwrap();
+        let mut builder = GraphBuilder::new(&device, "Views");
+        let mut all = builder.shared("all", &arena.rows(..48).unwrap(), true);
+        let count = builder.shared("count", &arena.rows(40..).unwrap(), false);
+        let set = builder.memset("set", &mut all, 3_u32);
+        // SAFETY: it is false: the kernel ends the launch.
+        let call = unsafe { trapped_by::call(&count) };
+        let trap = builder.kernel("trap", Launch::new(1, 1), call);
+        builder.after(trap, &[set]);
+        let mut graph = builder.build().unwrap();
+        let failed = graph.launch().and_then(|()| graph.synchronize()).unwrap_err();
+        println!("{failed}");
+        has(&failed, &["node `trap`: kernel `trapped`"]);
+    });
+}
+
 #[test]
 fn host_functions_are_not_called_again() {
     const TEST: &str = "host_functions_are_not_called_again";

@@ -8,11 +8,11 @@ use crate::backend::launch_end::LaunchEnd;
 #[cfg(not(feature = "emulator"))]
 use crate::backend::no_emulator::EmulatorExecutable;
 use crate::backend::watched_launch::WatchedLaunch;
+use crate::devices::Backend;
 use crate::devices::bodies::BodyForm;
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::{DebugOptions, InstantiateOptions};
 use crate::devices::uploads::UploadForm;
-use crate::devices::{Backend, Emulated};
 use crate::driver::nvtx::{self, Range};
 use crate::driver::{CUgraph, CUgraphExec, CUstream, CudaStream};
 use crate::error::{At, CudaError, Error, Result, Site};
@@ -26,7 +26,7 @@ use crate::program::{ChangedValue, External, MemcpyOp, Op, Program, Structure, W
 use graph_plan::{Draft, Memory};
 use std::ffi::CStr;
 use std::ptr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(crate) use crate::backend::cuda::CAPTURED;
 pub use crate::backend::cuda::Updated;
@@ -59,11 +59,6 @@ impl Executable {
                 device, blueprint,
             )?))),
         }
-    }
-
-    /// Makes a graph on an emulator of its own, on which launches end at a deadline and print nothing.
-    pub(crate) fn on_emulator(blueprint: &Blueprint<'_>, deadline: Instant) -> Result<Self> {
-        Self::prepare(&Backend::Emulator(Emulated::until(deadline)), blueprint)
     }
 
     /// Notes that all ranks of the graph's communicators have built it.

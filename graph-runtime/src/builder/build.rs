@@ -91,8 +91,10 @@ impl GraphBuilder {
             scratch,
             unique,
         } = memory;
-        let shared = shared.into_iter().map(|shared| (shared.resource, shared.memory));
-        let shared = SharedResources::new(&draft, shared.collect());
+        let shared = shared
+            .into_iter()
+            .map(|shared| (shared.resource, shared.memory, shared.mutable));
+        let shared = SharedResources::new(&draft, shared);
         findings.mistakes(outcome.errors.iter().cloned());
         findings.mistakes(shared.overlaps(&draft, &device.backend));
         findings.mistakes(fixed_views::mistakes(&draft, &program, &views));

@@ -60,8 +60,10 @@ impl GraphBuilder {
         if shared.len() < 2 {
             return Views::default();
         }
-        let shared = shared.iter().map(|shared| (shared.resource, shared.memory.clone()));
-        SharedResources::new(&self.draft, shared.collect()).views(&self.device.backend)
+        let shared = shared
+            .iter()
+            .map(|shared| (shared.resource, shared.memory.clone(), shared.mutable));
+        SharedResources::new(&self.draft, shared).views(&self.device.backend)
     }
 
     /// Makes the definition one of a single graph, which lends this shared memory by references.

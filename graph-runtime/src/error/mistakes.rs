@@ -109,7 +109,9 @@ pub(crate) fn outside_range(node: usize, name: &str, memory: &str, range: (usize
 #[cold]
 pub(crate) fn read_only(node: usize, name: &str, memory: &str) -> Diagnostic {
     let message = format!("node `{name}` writes `{memory}`, which is shared without `mut`");
-    Diagnostic::new(Code::Access, Subject::Node(node), message).help(format!("share `{memory}` as `mut`"))
+    Diagnostic::new(Code::Access, Subject::Node(node), message).help(format!(
+        "share `{memory}` as `mut`: `true` as the last argument of `GraphBuilder::shared`, or `#[places(mut)]` on its field"
+    ))
 }
 
 /// A condition in shared memory that overlaps other memory which the graph writes.

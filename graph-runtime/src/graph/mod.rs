@@ -181,7 +181,8 @@ impl GraphData {
         });
         let plan = Plan::of(&self.draft, &outcome, bytes)
             .with_arena(self.arena.offsets.iter().copied())
-            .with_launches(launches);
+            .with_launches(launches)
+            .with_views(&self.shared.views(&self.device.backend));
         let file = saved::file(self, &plan);
         plan.with_file(file)
     }

@@ -362,6 +362,11 @@ impl Value {
         }
     }
 
+    /// Whether it may be a null pointer.
+    pub(crate) fn is_null(&self) -> bool {
+        self.bytes() == [0; size_of::<u64>()]
+    }
+
     /// Replaces the bytes of a value of at most eight by others, which have zeros after them, too.
     #[inline]
     pub(crate) fn set_word(&mut self, word: u64) {

@@ -1,7 +1,7 @@
 //! Modules that a program makes of PTX while it runs, and calls of their kernels with arguments by position.
 
 use crate::error::{Error, Result, Site};
-use crate::kernel::source::{self, Ptx};
+use crate::kernel::source::{self, Architecture, CudaText, Ptx, SourceText, forever, ptx_of};
 use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, NoMemory};
 use crate::shape::place::{OnDevice, Place};
 use graph_plan::{Mode, nearest};
@@ -11,8 +11,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-/// PTX of which a program learns while it runs: of a JIT compiler, of Triton, of an autotuner.
-/// [`Device::module`](crate::Device::module) makes it. A clone is the same module.
+/// Kernels of which a program learns while it runs: PTX of a JIT compiler, of Triton, of an autotuner, of which
+/// [`Device::module`](crate::Device::module) makes it; or CUDA C++, which [`Device::compile`](crate::Device::compile)
+/// compiles. A clone is the same module.
 ///
 /// The effects of kernels are read from the PTX, as `#[cuda_kernels]` does: a call with other arguments than a kernel
 /// takes, or that lends memory for less than it does, is a mistake of the graph.
@@ -85,6 +86,30 @@ impl Module {
         Ok(Self::of(ptx, module))
     }
 
+    /// Compiles CUDA C++.
+    ///
+    /// # Errors
+    /// [`Error::NoNvrtc`] and [`Error::Compile`] as [`Device::compile`](crate::Device::compile).
+    pub(crate) fn compile(source: &CudaText, architecture: Architecture) -> Result<Self> {
+        let CudaText {
+            name,
+            text,
+            headers,
+            options,
+        } = source;
+        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, text)| (&**name, &**text)).collect();
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let source = SourceText {
+            path: name,
+            text,
+            headers: &headers,
+            options: &options,
+        };
+        let compiled = ptx_of(&source, architecture);
+        let (module, ptx) = compiled.map_err(|uncompiled| uncompiled.error(Site::default(), forever(name)))?;
+        Self::kept(name, &ptx, |_| Ok(module))
+    }
+
     fn of(ptx: Ptx, module: ast::Module) -> Self {
         Self(Arc::new(Contents {
             ptx: Box::leak(Box::new(ptx)),
@@ -93,19 +118,36 @@ impl Module {
         }))
     }
 
-    /// The module of PTX that is in a file. The same text is one module, however often it is read, so that it is kept
-    /// only once.
+    /// The module of PTX that is in a file.
     ///
     /// # Errors
     /// The reason why the text is no PTX.
     pub(crate) fn of_file(name: &str, text: &str) -> std::result::Result<Self, String> {
+        Self::kept(name, text, |text| {
+            if text.contains('\0') {
+                return Err("the text contains a zero byte, so it is no PTX".to_owned());
+            }
+            graph_ptx::parse(text).map_err(|error| error.to_string())
+        })
+    }
+
+    /// The module of a text. The same text is one module, however often it is met, so that it is kept only once.
+    fn kept<E>(
+        name: &str,
+        text: &str,
+        parse: impl FnOnce(&str) -> std::result::Result<ast::Module, E>,
+    ) -> std::result::Result<Self, E> {
         static KNOWN: LazyLock<Mutex<HashMap<&'static str, Module>>> = LazyLock::new(Mutex::default);
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = known.get(text) {
             return Ok(module.clone());
         }
-        let module = graph_ptx::parse(text).map_err(|error| error.to_string())?; // before the text is kept for ever
-        let module = Self::of(Ptx::from_text(name, text).map_err(|error| error.to_string())?, module);
+        let module = parse(text)?; // before the text is kept for ever
+        let ptx = Ptx {
+            path: forever(name),
+            text: forever(text),
+        };
+        let module = Self::of(ptx, module);
         known.insert(module.0.ptx.text, module.clone());
         Ok(module)
     }
@@ -113,6 +155,11 @@ impl Module {
     /// The name that it was given.
     pub fn name(&self) -> &'static str {
         self.0.ptx.path
+    }
+
+    /// The PTX.
+    pub fn ptx(&self) -> &'static str {
+        self.0.ptx.text
     }
 
     /// The names of all kernels, in the order of the PTX.
@@ -126,7 +173,7 @@ impl Module {
     /// Finds a kernel by its name in the PTX, which is mangled if its source is C++ without `extern "C"`.
     ///
     /// # Errors
-    /// [`Error::Kernel`] if there is none of this name. The message names the nearest one.
+    /// [`Error::Kernel`] if there is none of this name. The message names the nearest one, or one that C++ calls so.
     pub fn kernel(&self, name: &str) -> Result<ModuleKernel> {
         let functions = &self.0.module.functions;
         let found = functions
@@ -136,9 +183,16 @@ impl Module {
             let module = self.clone();
             return Ok(ModuleKernel { module, function });
         }
-        let help = match nearest(name, self.kernels()) {
-            Some(similar) => format!("\nhelp: there is a kernel `{similar}`"),
-            None => String::new(),
+        let in_cpp = format!("{}{name}", name.len());
+        let mangled = self
+            .kernels()
+            .find(|kernel| kernel.starts_with("_Z") && kernel.contains(&in_cpp));
+        let help = match (mangled, nearest(name, self.kernels())) {
+            (Some(mangled), _) => format!(
+                "\nnote: C++ calls it `{mangled}`\nhelp: find it by that name, or write `extern \"C\"` before it in its source"
+            ),
+            (None, Some(similar)) => format!("\nhelp: there is a kernel `{similar}`"),
+            (None, None) => String::new(),
         };
         Err(Error::Kernel {
             site: Site::default(),

@@ -19,6 +19,8 @@ use std::sync::Arc;
 pub(crate) struct SharedResource {
     pub(crate) resource: usize,
     pub(crate) memory: SharedMemory,
+    /// Whether nodes may write it.
+    pub(crate) mutable: bool,
     /// Whether some node writes it.
     pub(crate) write: bool,
 }
@@ -40,22 +42,28 @@ pub(crate) struct SharedResources {
 }
 
 impl SharedResources {
-    /// The shared memory of a graph whose nodes have all been declared.
-    pub(crate) fn new(draft: &Draft, shared: Vec<(usize, SharedMemory)>) -> Self {
-        let mut written = vec![false; if shared.is_empty() { 0 } else { draft.resources.len() }];
-        if !shared.is_empty() {
-            let writes = draft.accesses.iter().filter(|access| access.mode.writes());
-            writes.for_each(|access| written[access.resource] = true);
-        }
-        let shares = shared.into_iter().map(|(resource, memory)| SharedResource {
+    /// The shared memory of a graph whose nodes have all been declared, each with whether these may write it.
+    pub(crate) fn new(draft: &Draft, shared: impl Iterator<Item = (usize, SharedMemory, bool)>) -> Self {
+        let shares = shared.map(|(resource, memory, mutable)| SharedResource {
             resource,
             memory,
-            write: written[resource],
+            mutable,
+            write: false,
         });
-        Self::sorted(shares.collect())
+        Self::used(draft, shares.collect())
     }
 
-    fn sorted(mut resources: Vec<SharedResource>) -> Self {
+    /// The resources as the nodes of a graph use them.
+    fn used(draft: &Draft, mut resources: Vec<SharedResource>) -> Self {
+        if resources.is_empty() {
+            return Self::default();
+        }
+        let mut written = vec![false; draft.resources.len()];
+        let writes = draft.accesses.iter().filter(|access| access.mode.writes());
+        writes.for_each(|access| written[access.resource] = true);
+        resources
+            .iter_mut()
+            .for_each(|share| share.write = written[share.resource]);
         resources.sort_by_key(|share| {
             let (_, addresses) = share.memory.addresses();
             (share.memory.block(), addresses.start, addresses.end)
@@ -129,11 +137,6 @@ impl SharedResources {
         }))
     }
 
-    /// Whether some memory overlaps other memory of its block, and the graph writes some of it.
-    pub(crate) fn has_views(&self) -> bool {
-        joined(&self.resources).any(conflict)
-    }
-
     /// The mistakes of pairs that overlap, if the graph writes one of the two, and they are no [views](Self::views) of
     /// one memory: memory of the host, and memory that was adopted twice, whose launches are not ordered as those of
     /// one block. Memory that is not usable on the graph's device does not count: its addresses mean nothing there.
@@ -162,8 +165,8 @@ impl SharedResources {
         found
     }
 
-    /// The shared memory with other memory for some resources.
-    pub(crate) fn with(&self, changes: &[(usize, SharedMemory)]) -> Self {
+    /// The shared memory with other memory for some resources, of a graph with the accesses in `draft`.
+    pub(crate) fn with(&self, draft: &Draft, changes: &[(usize, SharedMemory)]) -> Self {
         let changed = |share: &SharedResource| changes.iter().find(|(resource, _)| *resource == share.resource);
         let shares = self.resources.iter().map(|share| SharedResource {
             memory: changed(share).map_or(&share.memory, |(_, memory)| memory).clone(),
@@ -172,7 +175,7 @@ impl SharedResources {
         Self {
             pool: self.pool.clone(),
             stations: self.stations.clone(),
-            ..Self::sorted(shares.collect())
+            ..Self::used(draft, shares.collect())
         }
     }
 
@@ -252,6 +255,7 @@ fn claimed(shares: &[SharedResource]) -> Vec<SharedResource> {
     vec![SharedResource {
         resource: first.resource,
         memory: first.memory.up_to(&last.memory),
+        mutable: true,
         write: true,
     }]
 }

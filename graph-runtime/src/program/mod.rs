@@ -128,6 +128,12 @@ impl Argument {
             (Argument::Value(value), ArgumentKind::Value(later)) if value == later => Difference::None,
             (Argument::Value(value), ArgumentKind::Value(later)) if value.is_as_long_as(later) => Difference::Value,
             (Argument::Value(_), ArgumentKind::Misfit(_) | ArgumentKind::Param(_)) => Difference::Misfit,
+            (Argument::Value(value), ArgumentKind::Buffer(span, _))
+                if value.is_null() && !span.outside && builders.has(span.graph) =>
+            {
+                Difference::Presence
+            }
+            (Argument::Buffer { .. }, ArgumentKind::Value(value)) if value.is_null() => Difference::Presence,
             (Argument::Value(_), ArgumentKind::Value(_) | ArgumentKind::Buffer(..))
             | (Argument::Buffer { .. }, ArgumentKind::Value(_) | ArgumentKind::Misfit(_) | ArgumentKind::Param(_)) => {
                 Difference::Memory
@@ -183,6 +189,8 @@ pub(crate) enum Difference {
     Misfit,
     /// The same memory, which the kernel may now write, or not any more.
     Access,
+    /// Memory in the place of a null pointer, or a null pointer in the place of memory.
+    Presence,
     /// Other memory, or a value of another size.
     Memory,
 }
@@ -283,7 +291,11 @@ impl Function {
             match before.difference(after, builders) {
                 Difference::None => {}
                 Difference::Value if self.is_free(param) && before.word().is_some() => changed |= 1 << param,
-                Difference::Value | Difference::Misfit | Difference::Access | Difference::Memory => return None,
+                Difference::Value
+                | Difference::Misfit
+                | Difference::Access
+                | Difference::Presence
+                | Difference::Memory => return None,
             }
         }
         Some(changed)

@@ -58,6 +58,13 @@ unsafe extern "C" {
     safe fn broken(out: &mut [f32]);
 }
 
+/// A source that includes headers of the host.
+#[cuda_kernels(cuda = "tests/sources/host_headers.cu")]
+unsafe extern "C" {
+    #[requires(n <= input.len() && n <= out.len())]
+    safe fn rounded(input: &[f32], out: &mut [i32], n: u32);
+}
+
 /// Kernels that read through textures, of the source whose PTX the tests of textures use, and declarations of them that
 /// are wrong.
 mod textures {
@@ -341,6 +348,101 @@ fn messages_name_lines_of_the_source() {
         let fault = graph.synchronize().unwrap_err().to_string();
         assert!(fault.contains(place), "no {place} in {fault}");
     }
+}
+
+/// NVRTC has no headers of the host, so it gets texts for them.
+#[test]
+fn sources_include_headers_of_the_host() {
+    const NAME: &str = "sources_include_headers_of_the_host";
+    if !is_child(NAME) {
+        return again_with_compiler(NAME);
+    }
+    let mut builder = GraphBuilder::new(&device(), "Rounded");
+    let (input, mut out) = (builder.device::<[f32; 4]>("input"), builder.device::<[i32; 4]>("out"));
+    builder.kernel("k", Launch::new(1, 4), rounded::call(&input, &mut out, 4));
+    let mut graph = builder.build().unwrap();
+    graph
+        .device_mut(&input)
+        .unwrap()
+        .copy_from(&[1.5, -1.5, 7.0, 99.0])
+        .unwrap();
+    graph.launch().unwrap();
+    assert_eq!(*graph.device(&out).unwrap().read().unwrap(), [2, -1, 8, 9]);
+}
+
+/// A CUDA source of a program that writes kernels while it runs.
+fn scaled_by(factor: &str) -> CudaText {
+    let text = "#include <cstdint>\n#include \"tile.h\"\n\
+                extern \"C\" __global__ void scaled(float *data, uint32_t n) {\n\
+                    uint32_t i = blockIdx.x * TILE + threadIdx.x;\n\
+                    if (i < n) data[i] *= FACTOR;\n\
+                }\n";
+    CudaText::new("scaled.cu", text)
+        .header("tile.h", "#define TILE 32\n")
+        .option(format!("-DFACTOR={factor}"))
+}
+
+#[test]
+fn texts_of_the_program_become_modules() {
+    const NAME: &str = "texts_of_the_program_become_modules";
+    if is_child(NAME) {
+        let device = device();
+        let module = device.compile(&scaled_by("3.0f")).unwrap();
+        assert!(module.ptx().contains(".entry scaled"));
+        let kernel = module.kernel("scaled").unwrap();
+        let mut builder = GraphBuilder::new(&device, "Text");
+        let mut data = builder.device::<[f32; 64]>("data");
+        // SAFETY: the kernel writes the first 40 elements of 64.
+        let call = unsafe { kernel.call([data.write(), 40_u32.into()]) };
+        builder.kernel("k", Launch::new(2, 32), call);
+        // SAFETY: the node is refused: it does not say that the kernel writes.
+        let reads = unsafe { kernel.call([data.read(), 40_u32.into()]) };
+        let mut wrong = GraphBuilder::new(&device, "Wrong");
+        wrong.kernel("k", Launch::new(2, 32), reads);
+        let wrong = wrong.build().unwrap_err().to_string();
+        wrong.says("[access]");
+        let mut graph = builder.build().unwrap();
+        graph.device_mut(&data).unwrap().copy_from(&[2.0; 64]).unwrap();
+        graph.launch().unwrap();
+        let data = graph.device(&data).unwrap().read().unwrap();
+        assert_eq!((data[0], data[39], data[40]), (6.0, 6.0, 2.0));
+        return;
+    }
+    let Some(compiler) = compiler(NAME) else { return };
+    let cache = Cache::new();
+    again(NAME, &cache.0, Some(&compiler));
+    assert_eq!(entries(&cache.0).len(), 1);
+    again(NAME, &cache.0, None); // the cache has it
+}
+
+#[test]
+fn mistakes_of_texts_say_what_to_do() {
+    const NAME: &str = "mistakes_of_texts_say_what_to_do";
+    if !is_child(NAME) {
+        return again_with_compiler(NAME);
+    }
+    let refused = |text: &str| {
+        let refused = device().compile(&CudaText::new("jit.cu", text)).unwrap_err();
+        assert!(matches!(refused, Error::Compile { .. }), "{refused}");
+        refused.to_string()
+    };
+    let unknown = refused("extern \"C\" __global__ void k(int *out) { *out = no_such_name; }");
+    unknown.begins("cannot compile `jit.cu`: ");
+    unknown.says("jit.cu(1): error: identifier \"no_such_name\" is undefined");
+    let missing = refused("#include <no_such_header.h>\n");
+    missing.says("open source file \"no_such_header.h\"");
+    missing.says("help: if `no_such_header.h` is one of CUDA's headers, set `CUDA_PATH`");
+    let host = refused("void launch() {}\nextern \"C\" __global__ void k() {}");
+    host.says("help: NVRTC compiles code of the device alone: write `#ifndef __CUDACC_RTC__`");
+    let mangled = device().compile(&CudaText::new("jit.cu", "__global__ void scale(float *x) { *x *= 2; }"));
+    let unknown = mangled.unwrap().kernel("scale").unwrap_err().to_string();
+    assert_eq!(
+        unknown,
+        "kernel `scale` is not in `jit.cu`\nnote: C++ calls it `_Z5scalePf`\n\
+         help: find it by that name, or write `extern \"C\"` before it in its source"
+    );
+    let zero = refused("extern \"C\" __global__ void k() {}\0");
+    zero.says("the text contains a zero byte");
 }
 
 /// The mistakes of a graph with one node.

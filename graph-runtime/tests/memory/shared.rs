@@ -159,7 +159,7 @@ fn what_is_shared_to_read_is_not_written_and_lengths_are_checked() -> Result<()>
     builder.kernel("scale", Launch::new(1, 64), scale::call(&mut w, 2.0, 64));
     let expected = "graph `Honest` has 1 mistake\n\
          node `scale` writes `w`, which is shared without `mut` [access]\n\
-         help: share `w` as `mut`";
+         help: share `w` as `mut`: `true` as the last argument of `GraphBuilder::shared`, or `#[places(mut)]` on its field";
     assert_eq!(builder.build().unwrap_err().to_string(), expected);
 
     let data = device.alloc_slice::<[f32; 4]>(5)?;

@@ -87,6 +87,18 @@ fn unordered_nodes_race_over_views_by_name() -> Result<()> {
     Ok(())
 }
 
+/// Edges that order views of one memory are needed.
+#[test]
+fn edges_between_views_that_overlap_are_needed() -> Result<()> {
+    let device = device();
+    let arena = Arena::new(&device)?;
+    let (graph, ..) = scaled(&device, [&arena.low, &arena.middle], true)?;
+    assert!(graph.plan().unneeded_edges().is_empty());
+    let (graph, ..) = scaled(&device, [&arena.low, &arena.high], true)?;
+    assert_eq!(graph.plan().unneeded_edges().edges, [(0, 1)]);
+    Ok(())
+}
+
 /// Parts of views that do not meet are apart, and `after auto` orders those that do.
 #[test]
 fn parts_of_views_are_compared_by_their_bytes() -> Result<()> {

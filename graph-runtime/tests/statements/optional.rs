@@ -198,33 +198,44 @@ fn kernels_at_run_time_take_none() -> Result<()> {
     Ok(())
 }
 
-/// An update changes values beside a `None`, and leaves it as it is. `update_from` leads from `None` to memory and
-/// back: its definition was checked for races.
-#[test]
-fn updates_keep_none_and_whole_updates_change_it() -> Result<()> {
-    let device = device();
-    let launch = Launch::new(1, 32);
-    let text = "graph `AtRunTime`, node `k`: an update cannot change which memory a node uses";
-    for is_given in [false, true] {
-        let mut changed = AtRunTime::new(&device, is_given, false)?;
-        let AtRunTime {
-            graph,
-            node,
-            kernel,
-            x,
-            bias,
-            y,
-        } = &mut changed;
-        let memory = |given: bool| given.then_some(&*bias);
-        let call_of = |given: bool, n, y: &mut _| call(kernel, x, memory(given), y, n);
-        let other = graph.update("bias", |update| update.kernel(*node, launch, call_of(!is_given, 32, y)));
-        refused(other).reads(text);
-        graph.device_mut(y)?.copy_from(&[0.0; 32])?;
-        graph.update("n", |update| update.kernel(*node, launch, call_of(is_given, 16, y)))?;
-        let all = if is_given { 3.0 } else { 1.0 };
-        assert_eq!(changed.ends()?, (all, 0.0));
-    }
+/// The launch of all kernels here.
+fn launch() -> Launch {
+    Launch::new(1, 32)
+}
 
+/// An update leads from `None` to memory and back, and changes values beside it.
+#[test]
+fn updates_change_none_to_memory_and_back() -> Result<()> {
+    let device = device();
+    for is_given in [false, true] {
+        let mut changed = AtRunTime::new(&device, is_given, true)?;
+        let sum = |is_given: bool| if is_given { 3.0 } else { 1.0 };
+        assert_eq!(changed.ends()?, (sum(is_given), sum(is_given)));
+        for (is_given, n) in [(!is_given, 32), (!is_given, 16), (is_given, 16), (is_given, 32)] {
+            let AtRunTime {
+                graph,
+                node,
+                kernel,
+                x,
+                bias,
+                y,
+            } = &mut changed;
+            graph.device_mut(y)?.copy_from(&[0.0; 32])?;
+            let call = call(kernel, x, is_given.then_some(&*bias), y, n);
+            graph.update("bias", |update| update.kernel(*node, launch(), call))?;
+            let accesses = graph.plan().nodes[2].accesses.len();
+            assert_eq!(accesses, if is_given { 3 } else { 2 });
+            let last = if n == 32 { sum(is_given) } else { 0.0 };
+            assert_eq!(changed.ends()?, (sum(is_given), last));
+        }
+    }
+    Ok(())
+}
+
+/// `update_from` leads from `None` to memory and back as well.
+#[test]
+fn whole_updates_change_none_to_memory_and_back() -> Result<()> {
+    let device = device();
     let mut graph = AtRunTime::new(&device, false, true)?;
     assert_eq!(graph.ends()?, (1.0, 1.0));
     for (is_given, expected) in [(true, 3.0), (false, 1.0)] {
@@ -232,6 +243,178 @@ fn updates_keep_none_and_whole_updates_change_it() -> Result<()> {
         graph.graph.update_from(builder.define()?)?;
         assert_eq!(graph.ends()?, (expected, expected));
     }
+    Ok(())
+}
+
+/// Memory in the place of `None` is an access as any other: where nothing orders it, it is a race.
+#[test]
+fn an_update_gives_no_memory_that_nothing_orders() -> Result<()> {
+    let device = device();
+    let mut changed = AtRunTime::new(&device, false, false)?;
+    let AtRunTime {
+        graph,
+        node,
+        kernel,
+        x,
+        bias,
+        y,
+    } = &mut changed;
+    let call = call(kernel, x, Some(bias), y, 32);
+    let refused = refused(graph.update("bias", |update| update.kernel(*node, launch(), call)));
+    refused.begins("graph `AtRunTime` has 1 mistake\nnodes `twos` and `k` can run at the same time");
+    refused.says("[race]");
+    assert_eq!(graph.plan().nodes[2].accesses.len(), 2);
+    assert_eq!(changed.ends()?, (1.0, 1.0));
+    Ok(())
+}
+
+/// What declarations require holds of memory in the place of `None`; other changes of the same edit are looked at
+/// together with it.
+#[test]
+fn memory_in_the_place_of_none_is_checked_with_all_changes() -> Result<()> {
+    let device = device();
+    let whole = device.alloc_slice::<f32>(32)?;
+    whole.copy_from(&[10.0; 32])?;
+    let (first, second) = (whole.rows(..16)?, whole.rows(16..)?);
+    let mut builder = GraphBuilder::new(&device, "Checked");
+    let x = builder.device::<[f32; 32]>("x");
+    let short = builder.device::<[f32; 16]>("short");
+    let mut a = builder.shared("a", &first, true);
+    let b = builder.shared("b", &second, false);
+    let mut y = builder.device::<[f32; 32]>("y");
+    let up = builder.memset("up", &mut a, 1.0_f32);
+    let node = builder.kernel("k", launch(), biased::call(&x, None, &mut y, None, 16));
+    let mut graph = builder.build()?;
+    let _ = up;
+    let too_long = graph.update("short", |update| {
+        update.kernel(node, launch(), biased::call(&x, &short, &mut y, None, 32))
+    });
+    refused(too_long).says("[contract]");
+
+    // `b` is apart from `a`, which `up` sets beside the kernel, and then is not.
+    graph.update("b", |update| {
+        update.kernel(node, launch(), biased::call(&x, &b, &mut y, None, 16))
+    })?;
+    graph.launch()?;
+    assert_eq!(graph.device(&y)?.read()?[..2], [10.0, 10.0]);
+    graph.update("b", |update| {
+        update.kernel(node, launch(), biased::call(&x, None, &mut y, None, 16))
+    })?;
+    let both = graph.edit(|graph| {
+        graph.rebind(&b, &first)?;
+        graph.update("b", |update| {
+            update.kernel(node, launch(), biased::call(&x, &b, &mut y, None, 16))
+        })
+    });
+    refused(both).says("nodes `up` and `k` can run at the same time");
+    graph.launch()?;
+    assert_eq!(graph.device(&y)?.read()?[..2], [0.0, 0.0], "nothing has changed");
+    Ok(())
+}
+
+/// An update gives a node no scratch memory whose place other memory has at that time, or that nothing has written.
+#[test]
+fn an_update_gives_no_scratch_memory_out_of_its_time() -> Result<()> {
+    let device = device();
+    let mut builder = GraphBuilder::new(&device, "Scratch");
+    builder.after_auto_everywhere();
+    let x = builder.device::<[f32; 32]>("x");
+    let [mut early, mut late, mut never] = ["early", "late", "never"].map(|name| builder.scratch::<[f32; 32]>(name));
+    let (mut y, mut kept) = (builder.device::<[f32; 32]>("y"), builder.device::<[f32; 32]>("kept"));
+    builder.memset("first", &mut early, 1.0_f32);
+    let last_use = builder.memcpy("use", &early, &mut y);
+    let second = builder.memset("second", &mut late, 2.0_f32);
+    builder.after(second, &[last_use]);
+    builder.memcpy("use_again", &late, &mut y);
+    let node = builder.kernel("k", launch(), biased::call(&x, None, &mut y, None, 32));
+    let last = builder.memcpy("use_last", &late, &mut kept);
+    builder.after(last, &[node]);
+    let set_never = builder.memset("set_never", &mut never, 0.0_f32);
+    builder.after(set_never, &[last]);
+    let mut graph = builder.build()?;
+    let mut told = |memory: &Place<[f32; 32], OnDevice>, text: &str| {
+        let call = biased::call(&x, memory, &mut y, None, 32);
+        let outcome = graph.update("bias", |update| update.kernel(node, launch(), call));
+        refused(outcome).reads(&format!("graph `Scratch`, node `k`: {text}"));
+    };
+    let placed = "scratch memory would have to last for longer, where other scratch memory has its place";
+    told(&early, placed);
+    told(
+        &never,
+        "a node would read scratch memory that no enabled node before it has written",
+    );
+    // `late` lives as long anyway.
+    graph.update("bias", |update| {
+        update.kernel(node, launch(), biased::call(&x, &late, &mut y, None, 32))
+    })?;
+    graph.launch()?;
+    assert_eq!(graph.device(&y)?.read()?[..2], [2.0, 2.0]);
+    Ok(())
+}
+
+/// Shared memory that the graph was built only to read is written from then on, and claimed so; if it is shared to be
+/// read, it is not.
+#[test]
+fn an_optional_output_becomes_shared_memory() -> Result<()> {
+    let device = device();
+    let (out, other) = (device.alloc_slice::<f32>(32)?, device.alloc_slice::<f32>(32)?);
+    let mut builder = GraphBuilder::new(&device, "Output");
+    let mut x = builder.device::<[f32; 32]>("x");
+    let (mut to, mut not) = (builder.shared("to", &out, true), builder.shared("not", &other, false));
+    let mut part = builder.device::<[f32; 32]>("part");
+    let set = builder.memset("set", &mut x, 2.5_f32);
+    let node = builder.kernel("k", launch(), split::call(&x, None, &mut part, 32));
+    builder.after(node, &[set]);
+    let mut graph = builder.build()?;
+    graph.launch()?;
+    let to_read = graph.update("not", |update| {
+        update.kernel(node, launch(), split::call(&x, &mut not, &mut part, 32))
+    });
+    refused(to_read).says("node `k` writes `not`, which is shared without `mut` [access]");
+    graph.update("to", |update| {
+        update.kernel(node, launch(), split::call(&x, &mut to, &mut part, 32))
+    })?;
+    // Another graph writes it late.
+    let mut builder = GraphBuilder::new(&device, "Other");
+    let mut flag = builder.device::<[u32; 1]>("flag");
+    let mut shared = builder.shared("shared", &out, true);
+    let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
+    let set = builder.memset("set", &mut shared, 7.0_f32);
+    builder.after(set, &[slow]);
+    let mut late = builder.build()?;
+    late.launch()?;
+    graph.launch()?;
+    assert_eq!(out.read_vec()?, [2.0; 32]);
+    assert_eq!(graph.device(&part)?.read()?[..2], [0.5, 0.5]);
+    graph.update("none", |update| {
+        update.kernel(node, launch(), split::call(&x, None, &mut part, 32))
+    })?;
+    late.launch()?;
+    graph.launch()?;
+    graph.synchronize()?;
+    assert_eq!(out.read_vec()?, [7.0; 32]);
+    Ok(())
+}
+
+/// The forms of bodies are chosen by who writes their conditions.
+#[test]
+fn an_update_leaves_conditions_alone() -> Result<()> {
+    let device = device();
+    let mut builder = GraphBuilder::new(&device, "Condition");
+    let x = builder.device::<[f32; 32]>("x");
+    let uses = builder.device::<[u32; 1]>("uses");
+    let (mut y, mut z) = (builder.device::<[f32; 32]>("y"), builder.device::<[f32; 32]>("z"));
+    let mut node = None;
+    builder.if_then("maybe", &uses.row(0), |body| {
+        node = Some(body.kernel("k", launch(), biased::call(&x, None, &mut y, None, 32)));
+        body.memset("beside", &mut z, 1.0_f32);
+    });
+    let mut graph = builder.build()?;
+    let text =
+        "graph `Condition`, node `k`: an update can neither give a node the condition of a body, nor take it away";
+    let call = biased::call(&x, None, &mut y, &uses.row(0), 32);
+    let refused = refused(graph.update("uses", |update| update.kernel(node.unwrap(), launch(), call)));
+    refused.reads(text);
     Ok(())
 }
 

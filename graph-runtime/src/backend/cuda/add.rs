@@ -1,9 +1,10 @@
 //! One node of a program as one driver call: its parameters, adding it, and changing it in place.
 
 use super::attribute;
+use super::builtin::Builtin;
 use super::fill::{Fill, FillArguments};
 use super::forms::Forms;
-use super::kernels::{Builtin, Kernels};
+use super::kernels::Kernels;
 use super::predicated::{Guard, Guarded, TestArgument, Word};
 use super::texture::{Described, Textures};
 use crate::devices::cuda::Cuda;

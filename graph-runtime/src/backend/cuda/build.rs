@@ -1,11 +1,12 @@
 //! Making an executable graph: memory, modules, nodes, instantiation, upload.
 
 use super::add::{Adder, COPY_BYTES};
+use super::builtin::Builtin;
 use super::change::prepared_launch::PreparedLaunches;
 use super::conditional::{self, Turn};
 use super::fill::Fill;
 use super::forms::{Forms, Refused};
-use super::kernels::{self, Builtin, Kernels};
+use super::kernels::{self, Kernels};
 use super::predicated::{Entry, Predicated};
 use super::prices::Prices;
 use super::user_objects::UserObjects;

@@ -2,7 +2,7 @@
 
 use super::CudaExecutable;
 use super::add::launch;
-use super::kernels::Builtin;
+use super::builtin::Builtin;
 use crate::devices::cuda_memory::CudaMemory;
 use crate::driver::{CUgraph, CUgraphNode, KernelNodeParams};
 use crate::error::{At, CudaError, Error, Result, Site};

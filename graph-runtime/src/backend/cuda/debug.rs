@@ -12,7 +12,7 @@ mod wait;
 mod read_only;
 
 use super::add_nodes::Single;
-use super::kernels::Builtin;
+use super::builtin::Builtin;
 use super::{CudaExecutable, OWN, delay};
 use crate::backend::cuda::debug::read_only::ReadOnly;
 use crate::backend::cuda::debug::row::Stamps;

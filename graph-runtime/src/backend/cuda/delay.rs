@@ -2,7 +2,8 @@
 //! [`Device::with_delays`](crate::Device::with_delays). And the kernels that take the time between nodes.
 
 use super::add::{ONE_THREAD, launch};
-use super::kernels::{Builtin, Kernels};
+use super::builtin::Builtin;
+use super::kernels::Kernels;
 use super::predicated::TestArgument;
 use crate::backend::random::Random;
 use crate::devices::cuda::Cuda;

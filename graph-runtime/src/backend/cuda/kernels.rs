@@ -1,5 +1,6 @@
 //! The modules that a graph loads, the kernels in them, and the limits that the device sets for each.
 
+use super::builtin::{Builtin, BuiltinModule};
 use super::forms::Refused;
 use crate::devices::cuda::Cuda;
 use crate::devices::shared_modules::{SharedLimits, SharedModule};
@@ -8,9 +9,8 @@ use crate::driver::{
     KernelHandle, LoadedModule,
 };
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::kernel::KernelFacts;
 use crate::kernel::source::ModuleCode;
-use crate::kernel::{KernelFacts, PROGRAMMATIC_FROM};
-use crate::program::communicator::number::Number;
 use crate::program::{Argument, Code, Function, ModuleMemory, Program};
 use graph_plan::{Draft, LaunchConfig, Mode, Target};
 use graph_ptx::GuardForm;
@@ -18,118 +18,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString};
 use std::mem::ManuallyDrop;
-use std::sync::{Arc, OnceLock};
-
-/// The first compute capability with programmatic launches.
-pub(super) const PROGRAMMATIC: (i32, i32) = (PROGRAMMATIC_FROM as i32 / 10, PROGRAMMATIC_FROM as i32 % 10);
-
-/// A built-in kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Builtin {
-    /// Sets memory, in words.
-    FillWords,
-    /// Sets memory, in bytes.
-    FillBytes,
-    /// Sets a condition to a value. Drivers before CUDA 12.3 cannot load the kernels that set conditions.
-    Condition,
-    /// Sets a condition to whether a value equals a number.
-    ConditionEqual,
-    /// Delays a node.
-    Delay,
-    /// Takes the time.
-    Stamp,
-    /// Copies a condition.
-    Latch,
-    /// Copies memory, in words.
-    CopyWords,
-    /// Copies memory, in bytes.
-    CopyBytes,
-    /// Combines numbers of this type of all ranks.
-    Reduce(Number),
-    /// Gets memory of other ranks.
-    Gather,
-    /// Sends and receives memory.
-    Exchange,
-}
-
-impl Builtin {
-    /// The path and the text of its module, and all kernels in that, by name.
-    fn module(self) -> (&'static str, &'static str, &'static [(Builtin, &'static CStr)]) {
-        match self {
-            Builtin::FillWords | Builtin::FillBytes => (
-                "graph-runtime/kernels/fill.ptx",
-                include_str!("../../../kernels/fill.ptx"),
-                &[
-                    (Builtin::FillWords, c"graph_runtime_fill_words"),
-                    (Builtin::FillBytes, c"graph_runtime_fill_bytes"),
-                ],
-            ),
-            Builtin::Condition | Builtin::ConditionEqual => (
-                "graph-runtime/kernels/condition.ptx",
-                include_str!("../../../kernels/condition.ptx"),
-                &[
-                    (Builtin::Condition, c"graph_runtime_condition"),
-                    (Builtin::ConditionEqual, c"graph_runtime_condition_equal"),
-                ],
-            ),
-            Builtin::Delay | Builtin::Stamp => (
-                "graph-runtime/kernels/delay.ptx",
-                include_str!("../../../kernels/delay.ptx"),
-                &[
-                    (Builtin::Delay, c"graph_runtime_delay"),
-                    (Builtin::Stamp, c"graph_runtime_stamp"),
-                ],
-            ),
-            Builtin::Latch | Builtin::CopyWords | Builtin::CopyBytes => (
-                "graph-runtime/kernels/predicate.ptx",
-                include_str!("../../../kernels/predicate.ptx"),
-                &[
-                    (Builtin::Latch, c"graph_runtime_latch"),
-                    (Builtin::CopyWords, c"graph_runtime_copy_words"),
-                    (Builtin::CopyBytes, c"graph_runtime_copy_bytes"),
-                ],
-            ),
-            Builtin::Reduce(_) | Builtin::Gather | Builtin::Exchange => (
-                "graph-runtime/kernels/collective.ptx",
-                include_str!("../../../kernels/collective.ptx"),
-                &[
-                    (Builtin::Reduce(Number::F16), c"graph_runtime_reduce_f16"),
-                    (Builtin::Reduce(Number::Bf16), c"graph_runtime_reduce_bf16"),
-                    (Builtin::Reduce(Number::F32), c"graph_runtime_reduce_f32"),
-                    (Builtin::Reduce(Number::F64), c"graph_runtime_reduce_f64"),
-                    (Builtin::Reduce(Number::I8), c"graph_runtime_reduce_i8"),
-                    (Builtin::Reduce(Number::U8), c"graph_runtime_reduce_u8"),
-                    (Builtin::Reduce(Number::I32), c"graph_runtime_reduce_i32"),
-                    (Builtin::Reduce(Number::U32), c"graph_runtime_reduce_u32"),
-                    (Builtin::Reduce(Number::I64), c"graph_runtime_reduce_i64"),
-                    (Builtin::Reduce(Number::U64), c"graph_runtime_reduce_u64"),
-                    (Builtin::Gather, c"graph_runtime_gather"),
-                    (Builtin::Exchange, c"graph_runtime_exchange"),
-                ],
-            ),
-        }
-    }
-}
-
-/// The text of the kernels of collectives for a device: if it has programmatic launches, with the instructions for
-/// them, of which the text has the places. Without such an edge, they do nothing.
-fn collectives_for(cuda: &Cuda, text: &'static str) -> Result<&'static str, CudaError> {
-    static TEXT: OnceLock<String> = OnceLock::new();
-    if cuda.capability()? < PROGRAMMATIC {
-        return Ok(text);
-    }
-    let with_instructions = || {
-        let text = text
-            .replace(".version 7.7", ".version 7.8")
-            .replace(".target sm_70", ".target sm_90");
-        let wait = text.replace("// griddepcontrol: wait", "griddepcontrol.wait;");
-        wait.replace(
-            "// griddepcontrol: launch_dependents",
-            "griddepcontrol.launch_dependents;",
-        )
-    };
-    Ok(TEXT.get_or_init(with_instructions))
-}
+use std::sync::Arc;
 
 /// All modules and kernels that a graph has loaded. [`Kernels::unload`] unloads them.
 pub(super) struct Kernels {
@@ -380,14 +269,8 @@ impl Kernels {
         if self.builtin.iter().any(|(known, _)| *known == (kernel, guard)) {
             return Ok(());
         }
-        let (path, text, kernels) = kernel.module();
-        let text = match kernel {
-            Builtin::Reduce(_) | Builtin::Gather | Builtin::Exchange => {
-                collectives_for(&self.cuda, text).at(|| Site::graph(&draft.name))?
-            }
-            _ => text,
-        };
         let graph = || Site::graph(&draft.name);
+        let BuiltinModule { path, text, kernels } = kernel.module(&self.cuda).at(graph)?;
         let named = |&(_, name): &(Builtin, &'static CStr)| name.to_str().unwrap_or_default();
         let module = if guard.tests == 0 {
             self.shared_module(draft, path, text)

@@ -1,8 +1,9 @@
 //! Copies and memsets as driver calls: their parameters, adding memsets, and changing these in place.
 
 use super::add::{Adder, Address, launch};
+use super::builtin::Builtin;
 use super::fill::Fill;
-use super::kernels::{Builtin, Kernels};
+use super::kernels::Kernels;
 use super::predicated::Guarded;
 use crate::driver::copy::{Copy3d, CopySide};
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemsetNodeParams};

@@ -37,6 +37,7 @@ mod add;
 mod attribute;
 mod texture;
 mod kernels;
+mod builtin;
 mod uploads;
 mod forms;
 mod passes;

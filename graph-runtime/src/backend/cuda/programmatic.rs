@@ -1,8 +1,9 @@
 //! Programmatic edges, if driver and device support them: those of the author, and those between predicated kernels
 //! that wait for what is before them.
 
+use super::builtin::PROGRAMMATIC;
 use super::collective;
-use super::kernels::{Kernels, PROGRAMMATIC};
+use super::kernels::Kernels;
 use super::passes::is_always_one_kernel;
 use crate::devices::cuda::Cuda;
 use crate::driver;

@@ -5,7 +5,7 @@ use crate::memory::Beginning;
 use crate::ownership::block::SharedMemory;
 use crate::ownership::shared_resources::SharedResources;
 use crate::program::{Argument, ChangedValue, KernelOp, Op, Program, Work};
-use graph_plan::LaunchConfig;
+use graph_plan::{Draft, LaunchConfig};
 use std::fmt;
 
 /// The new work of a node.
@@ -95,6 +95,8 @@ pub(crate) struct Batch {
     pub(crate) launches: Vec<(usize, ChosenLaunch)>,
     /// New values of params, at most one for each. The nodes that use them are changed after all others.
     pub(crate) params: Vec<(usize, Value)>,
+    /// The draft with the accesses after the changes, if these are others, when they have been checked.
+    pub(crate) draft: Option<Box<Draft>>,
     /// All shared memory with the new memory in it, when that has been checked.
     pub(crate) shared: Option<SharedResources>,
     /// The nodes whose work or memory changes, when that is known; sorted, each once.

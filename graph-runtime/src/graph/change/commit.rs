@@ -4,7 +4,7 @@ use crate::backend::executable::Executable;
 use crate::error::{Error, Result};
 use crate::graph::change::batch::{Batch, Change, ChosenLaunch, launch_of};
 use crate::graph::change::state::State;
-use crate::graph::change::{enable, param_batch, rebind_checks};
+use crate::graph::change::{enable, param_batch, presence, rebind_checks};
 use crate::graph::{Graph, GraphData};
 use crate::kernel::check_dimensions;
 use crate::program::{Argument, KernelOp, Op, Work};
@@ -179,9 +179,16 @@ impl Batch {
     fn check(&mut self, graph: &Graph) -> Result<()> {
         self.sort();
         self.materialize_launches(graph)?;
-        if !self.memory.is_empty() {
-            self.shared = Some(rebind_checks::check_together(graph, &self.memory)?);
+        let mut draft = presence::draft_after(&graph.data, &self.work);
+        if !self.memory.is_empty() || draft.is_some() {
+            let draft = draft.as_ref().unwrap_or(&graph.data.draft);
+            self.shared = Some(rebind_checks::check_together(graph, draft, &self.memory)?);
         }
+        if let Some(draft) = &mut draft {
+            let shared = self.shared.as_ref().unwrap_or(&graph.data.shared);
+            presence::check(graph, draft, &self.work, shared, &self.enabled)?;
+        }
+        self.draft = draft.map(Box::new);
         if !self.enabled.is_empty() {
             enable::check_together(graph, &self.enabled)?;
         }
@@ -298,6 +305,9 @@ impl Batch {
         }
         if let Some(shared) = &mut self.shared {
             std::mem::swap(&mut graph.data.shared, shared);
+        }
+        if let Some(draft) = &mut self.draft {
+            std::mem::swap(&mut graph.data.draft, draft);
         }
         for (index, beginning) in &mut self.generators {
             std::mem::swap(&mut graph.data.rngs[*index].beginning, beginning);

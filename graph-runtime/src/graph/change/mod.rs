@@ -8,6 +8,7 @@ pub(crate) mod update;
 mod commit;
 mod param_batch;
 mod enable;
+mod presence;
 mod rebind_checks;
 pub(crate) mod batch;
 pub(crate) mod state;

@@ -2,14 +2,15 @@
 
 use crate::error::mistakes;
 use crate::error::{Error, Result};
-use crate::graph::{Graph, GraphData};
+use crate::graph::Graph;
 use crate::ownership::block::SharedMemory;
 use crate::ownership::shared_resources::SharedResources;
-use crate::program::{External, fixed_views};
+use crate::program::edge_proofs::EdgeProofs;
+use crate::program::{External, Program, fixed_views};
 use crate::shape::Lengths;
 use crate::shape::place::Span;
 use crate::shape::table::text;
-use graph_plan::{Code, Diagnostic, Views};
+use graph_plan::{Code, Diagnostic, Draft, Views};
 
 /// Checks a rebinding by itself.
 pub(in crate::graph) fn check_alone(
@@ -50,14 +51,18 @@ pub(in crate::graph) fn check_alone(
 }
 
 /// Checks rebindings that are made together, of one resource each, and returns the memory that the graph will share
-/// after them.
-pub(in crate::graph) fn check_together(graph: &Graph, memory: &[(usize, SharedMemory)]) -> Result<SharedResources> {
-    let shared = graph.data.shared.with(memory);
+/// after them. `draft` has the accesses after other changes.
+pub(in crate::graph) fn check_together(
+    graph: &Graph,
+    draft: &Draft,
+    memory: &[(usize, SharedMemory)],
+) -> Result<SharedResources> {
+    let shared = graph.data.shared.with(draft, memory);
     let (data, backend) = (&graph.data, &graph.device_used().backend);
-    let mut mistakes = shared.overlaps(&data.draft, backend);
+    let mut mistakes = shared.overlaps(draft, backend);
     let views = shared.views(backend);
     if mistakes.is_empty() && !(views.is_empty() && data.shared.views(backend).is_empty()) {
-        mistakes = mistakes_of_views(data, &views);
+        mistakes = mistakes_of_views(&mut draft.clone(), &data.program, &views);
     }
     if !mistakes.is_empty() {
         return Err(invalid(graph, mistakes));
@@ -65,14 +70,17 @@ pub(in crate::graph) fn check_together(graph: &Graph, memory: &[(usize, SharedMe
     Ok(shared)
 }
 
-/// The mistakes of a graph that was built for other memory, which other views overlap. Its nodes and edges stay.
+/// The mistakes of a graph that was built for other memory, which other views overlap, or for other accesses. Its nodes
+/// and edges stay, and whether scratch memory is written before it is read is looked at elsewhere.
 #[cold]
-fn mistakes_of_views(data: &GraphData, views: &Views) -> Vec<Diagnostic> {
-    let mut draft = data.draft.clone();
-    let mut mistakes = views.through(&mut draft, |draft| graph_plan::check_errors(draft).errors);
-    // Scratch memory is no view, and was looked at when nodes were last enabled or disabled.
+pub(super) fn mistakes_of_views(draft: &mut Draft, program: &Program, views: &Views) -> Vec<Diagnostic> {
+    let outcome = views.through(draft, |draft| graph_plan::check_errors(draft));
+    let mut mistakes = outcome.errors;
     mistakes.retain(|mistake| mistake.code != Code::Uninitialized);
-    mistakes.extend(fixed_views::mistakes(&draft, &data.program, views));
+    mistakes.extend(fixed_views::mistakes(draft, program, views));
+    let proofs = EdgeProofs::new(draft, program, &outcome.order);
+    let edges = draft.programmatic.iter().map(|&index| draft.edges[index]);
+    mistakes.extend(edges.filter_map(|edge| proofs.edge(edge.from, edge.to)?.mistake));
     mistakes
 }
 

@@ -27,14 +27,17 @@ pub struct Update<'g> {
 
 impl Update<'_> {
     /// Changes the launch dimensions and the by-value arguments of a kernel node. The kernel and the buffers must be
-    /// those with which it was built.
+    /// those with which it was built; but memory may take the place of `None`, and `None` the place of memory. The
+    /// graph, with the nodes and edges that it has, is checked again then.
     ///
     /// # Errors
     /// After each of these, the graph is unchanged:
     ///
-    /// * [`Error::Invalid`] if the launch breaks a limit (`launch-config`) or a contract (`contract`) of the kernel;
+    /// * [`Error::Invalid`] if the launch breaks a limit (`launch-config`) or a contract (`contract`) of the kernel, or
+    ///   if memory in the place of `None` breaks a rule of graphs, such as `race`;
     /// * [`Error::Kernel`] if the device does not allow the launch;
-    /// * [`Error::Unsupported`] for another kernel or other buffers, and for nodes of other kinds;
+    /// * [`Error::Unsupported`] for another kernel or other buffers, and for nodes of other kinds; and where `None` was
+    ///   or will be, for the condition of a body, and for scratch memory whose place is needed otherwise;
     /// * [`Error::UnknownNode`] if the graph has no such node, [`Error::ForeignNode`] if it is another graph's.
     pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, call: KernelCall<N>) -> Result<()> {
         self.values_or_launch(node, launch, call, false)

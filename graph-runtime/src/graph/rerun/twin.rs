@@ -4,14 +4,19 @@ use crate::backend::executable::Executable;
 use crate::devices::bodies::Bodies;
 use crate::devices::options::DebugOptions;
 use crate::devices::uploads::Uploads;
+use crate::devices::{Backend, Emulated};
 use crate::error::{Error, Result, Site};
 use crate::graph::GraphData;
 use crate::graph::definition::predecessors;
+use crate::in_flight::uses::Terms;
+use crate::ownership::block::{Piece, SharedMemory};
 use crate::ownership::blueprint::{Blueprint, Programmatic};
+use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::Storage;
 use crate::program::communicator::seat::Seats;
 use crate::program::{External, Op, Program, Work};
+use crate::shape::NO_LENGTHS;
 use graph_plan::{Lists, Memory, Nest};
 use std::sync::Arc;
 use std::time::Instant;
@@ -172,12 +177,6 @@ impl<'g> Twin<'g> {
     /// # Errors
     /// If it cannot be launched.
     pub(super) fn launch(&mut self, unknown: Unknown, deadline: Instant) -> Result<Option<Error>> {
-        if self.data.shared.has_views() {
-            return Err(Error::Unsupported {
-                site: Site::default(),
-                message: "its shared memory overlaps",
-            });
-        }
         let bytes = self.data.layouts.iter().flatten().map(|layout| layout.bytes);
         if bytes.fold(0, usize::saturating_add) > MAX_BYTES {
             return Err(Error::Unsupported {
@@ -191,8 +190,11 @@ impl<'g> Twin<'g> {
                 prepared => break prepared?,
             }
         };
-        for resource in 0..self.storage.len() {
-            self.fill(resource, &executable.storage()[resource], unknown)?;
+        // What is known comes last: it may be in views of other memory.
+        for is_known in [false, true] {
+            for resource in (0..self.storage.len()).filter(|&resource| self.is_known(resource) == is_known) {
+                self.fill(resource, &executable.storage()[resource], unknown)?;
+            }
         }
         let draft = &self.data.draft;
         let mut rngs = self.data.rngs.iter();
@@ -203,6 +205,8 @@ impl<'g> Twin<'g> {
 
     fn prepare(&self, deadline: Instant) -> Result<Executable> {
         let data = self.data;
+        let emulator = Backend::Emulator(Emulated::until(deadline));
+        let shared = self.views(&emulator)?;
         let blueprint = Blueprint {
             draft: &data.draft,
             program: &self.program,
@@ -213,7 +217,7 @@ impl<'g> Twin<'g> {
             delays: None,
             debug: self.debug,
             driver: 0,
-            shared: &SharedResources::default(),
+            shared: &shared,
             arena: &data.arena,
             variables: &data.variables,
             arrays: &[],
@@ -222,7 +226,31 @@ impl<'g> Twin<'g> {
             bodies: Bodies::default(),
             uploads: Uploads::default(),
         };
-        Executable::on_emulator(&blueprint, deadline)
+        Executable::prepare(&emulator, &blueprint)
+    }
+
+    /// Memory of the twin for views of one memory: they overlap there as well. All other memory is its own.
+    fn views(&self, emulator: &Backend) -> Result<SharedResources> {
+        let draft = &self.data.draft;
+        let views = self.data.shared.views(&self.data.device.backend);
+        let mut shared = Vec::new();
+        for views in views.groups() {
+            let names: Vec<&str> = views.iter().map(|view| &*draft.resources[view.resource].name).collect();
+            let name = names.join(", ");
+            let bytes = views.iter().map(|view| view.start + view.bytes).max().unwrap_or(0) as usize;
+            let site = || Site::graph(&draft.name).at_memory(&name);
+            let memory = KernelMemory::zeroed(emulator, &name, bytes, site)?;
+            let whole = Piece::new(memory, bytes, NO_LENGTHS, Terms::Owned);
+            shared.extend(views.iter().map(|view| {
+                let piece = Piece {
+                    start: view.start as usize,
+                    bytes: view.bytes as usize,
+                    ..whole.clone()
+                };
+                (view.resource, SharedMemory::Device(piece), true)
+            }));
+        }
+        Ok(SharedResources::new(draft, shared.into_iter()))
     }
 
     /// Gives memory of the twin what that of the graph held.

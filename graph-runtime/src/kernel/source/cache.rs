@@ -5,19 +5,20 @@
 //! name of an entry is a plain hash. That is enough, since the entry repeats its whole input: a clash costs a
 //! compilation, and never gives a wrong kernel.
 
-use super::{Architecture, CudaSource};
+use super::{Architecture, SourceText};
 use crate::driver::cache_folder;
+use graph_ptx::host_headers;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::{env, fs, io, process};
 use tracing::debug;
 
 /// The first word of an entry. Its number changes with the meaning of an entry.
-const FORMAT: &str = "cuda-graph-ptx-1";
+const FORMAT: &str = "cuda-graph-ptx-2";
 
 /// Whether a key can hold the whole input of the compilation. It cannot if options name folders or headers, whose texts
 /// may change.
-fn is_whole(source: &CudaSource) -> bool {
+fn is_whole(source: &SourceText<'_>) -> bool {
     const ELSEWHERE: [&str; 4] = ["-I", "--include-path", "-include", "--pre-include"];
     let elsewhere = |option: &&str| ELSEWHERE.iter().any(|named| option.starts_with(named));
     !source.options.iter().any(elsewhere)
@@ -25,14 +26,17 @@ fn is_whole(source: &CudaSource) -> bool {
 
 /// The whole input that PTX is compiled from, as bytes; `None` if the result must not be kept. The length of each text
 /// comes before it, so that no two sources have the same key.
-pub(super) fn key(source: &CudaSource, architecture: Architecture) -> Option<Vec<u8>> {
+///
+/// The texts for headers of the host are part of it by their hash: they are those of this version of the crate.
+pub(super) fn key(source: &SourceText<'_>, architecture: Architecture) -> Option<Vec<u8>> {
     if !is_whole(source) {
         return None;
     }
     let architecture = architecture.to_string();
+    let texts = format!("{:032x}", hash(host_headers::all().collect::<String>().as_bytes()));
     let headers = source.headers.iter().flat_map(|header| [header.0, header.1]);
     let lists: [Vec<&str>; 3] = [
-        vec![&architecture, source.path, source.text],
+        vec![&architecture, &texts, source.path, source.text],
         source.options.to_vec(),
         headers.collect(),
     ];
@@ -97,7 +101,7 @@ fn write(folder: &Path, name: &str, entry: &[u8]) -> io::Result<()> {
     written
 }
 
-/// The bytes of an entry: a line `cuda-graph-ptx-1 <NVRTC's version> <length of the PTX> <length of the key> <hash of
+/// The bytes of an entry: a line `cuda-graph-ptx-2 <NVRTC's version> <length of the PTX> <length of the key> <hash of
 /// both>`, then the PTX and the key.
 fn entry(key: &[u8], version: &str, ptx: &str) -> Vec<u8> {
     let body = [ptx.as_bytes(), key].concat();
@@ -161,14 +165,14 @@ fn private(folder: PathBuf) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    const SOURCE: CudaSource = CudaSource {
+    const SOURCE: SourceText<'static> = SourceText {
         path: "a.cu",
         text: "text",
         headers: &[("a.h", "header")],
         options: &["--option"],
     };
 
-    fn key_of(source: &CudaSource) -> Vec<u8> {
+    fn key_of(source: &SourceText<'_>) -> Vec<u8> {
         key(source, Architecture::Emulator).expect("it may be kept")
     }
 
@@ -182,7 +186,7 @@ mod tests {
             "--pre-include=a.h",
         ] {
             let options: &'static [&'static str] = vec!["--use_fast_math", option].leak();
-            let source = CudaSource { options, ..SOURCE };
+            let source = SourceText { options, ..SOURCE };
             assert_eq!(key(&source, Architecture::Emulator), None, "{option}");
         }
     }
@@ -201,7 +205,7 @@ mod tests {
             let found = parse(&damaged, &key).map(|(_, ptx)| ptx);
             assert!(found.is_none_or(|ptx| ptx == "the ptx\n"), "byte {index} was changed");
         }
-        let other = CudaSource {
+        let other = SourceText {
             text: "other",
             ..SOURCE
         };
@@ -213,15 +217,15 @@ mod tests {
         let (headers, options) = (&[("a.h", "other")], &["--option", ""]);
         let sources = [
             SOURCE,
-            CudaSource { path: "b.cu", ..SOURCE },
-            CudaSource {
+            SourceText { path: "b.cu", ..SOURCE },
+            SourceText {
                 text: "other",
                 ..SOURCE
             },
-            CudaSource { headers, ..SOURCE },
-            CudaSource { headers: &[], ..SOURCE },
-            CudaSource { options, ..SOURCE },
-            CudaSource { options: &[], ..SOURCE },
+            SourceText { headers, ..SOURCE },
+            SourceText { headers: &[], ..SOURCE },
+            SourceText { options, ..SOURCE },
+            SourceText { options: &[], ..SOURCE },
         ];
         let mut keys: Vec<Vec<u8>> = sources.iter().map(key_of).collect();
         keys.extend(key(&SOURCE, Architecture::Device(70)));

@@ -1,11 +1,13 @@
 //! Compiles CUDA C++ to PTX, by NVRTC.
 
-use super::CudaSource;
+use super::SourceText;
 use crate::driver::{self, NvrtcError, NvrtcProgram};
+use graph_ptx::host_headers;
+use std::borrow::Cow;
 use std::env;
 use std::ffi::{CString, NulError, c_char};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tracing::{debug, trace};
 
 /// The target that PTX is compiled for.
@@ -55,24 +57,66 @@ pub(super) fn version() -> Option<String> {
     version.ok().map(|(major, minor)| format!("{major}.{minor}"))
 }
 
-/// Compiles a source to PTX. NVRTC must be present. The error is NVRTC's log.
-pub(super) fn compile(source: &CudaSource, architecture: Architecture) -> Result<String, String> {
-    let options = options(source.options, architecture, &known(), toolkit().as_deref());
-    trace!(target: "graph_runtime", path = source.path, ?options, "nvrtcCompileProgram");
-    let program = NvrtcSource::new(source)?;
-    let compiled = program.compile(&options)?;
-    let log = program.log().unwrap_or_default();
-    match compiled {
-        Ok(()) => {
+/// A header by the name by which sources include it, and its text.
+type Header<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+/// Compiles a source to PTX. NVRTC must be present. For headers of the host, it gets the texts of
+/// [`host_headers`]. The error is NVRTC's log.
+pub(super) fn compile(source: &SourceText<'_>, architecture: Architecture) -> Result<String, String> {
+    let toolkit = toolkit();
+    let options = options(source.options, architecture, &known(), &toolkit);
+    let own = source.headers.iter();
+    let mut headers: Vec<Header<'_>> = own.map(|(name, text)| ((*name).into(), (*text).into())).collect();
+    headers.extend(host_header(host_headers::ALWAYS, &headers));
+    loop {
+        trace!(target: "graph_runtime", path = source.path, ?options, "nvrtcCompileProgram");
+        let program = NvrtcSource::new(source, &headers)?;
+        let compiled = program.compile(&options)?;
+        let log = program.log().unwrap_or_default();
+        let Err(error) = compiled else {
             if !log.is_empty() {
                 debug!(target: "graph_runtime", path = source.path, "{log}");
             }
             let ptx = program.ptx().map_err(|error| error.to_string())?;
-            Ok(with_own_paths(ptx, source.path))
+            return Ok(with_own_paths(ptx, source.path));
+        };
+        let missing = host_headers::missing(&log);
+        match missing.and_then(|(_, name)| host_header(name, &headers)) {
+            Some(header) => headers.push(header),
+            None if log.is_empty() => return Err(error.to_string()),
+            None => return Err(format!("{error}\n{log}{}", help(&log, &toolkit))),
         }
-        Err(error) if log.is_empty() => Err(error.to_string()),
-        Err(error) => Err(format!("{error}\n{log}")),
     }
+}
+
+/// The text for a header of the host that NVRTC does not have yet, if there is one.
+fn host_header<'a>(name: &str, known: &[Header<'_>]) -> Option<Header<'a>> {
+    let is_new = known.iter().all(|(known, _)| known != name);
+    let text = host_headers::text(name).filter(|_| is_new)?;
+    Some((name.to_owned().into(), text))
+}
+
+/// The advice about a log that says what NVRTC does not have, or does not compile.
+fn help(log: &str, toolkit: &[PathBuf]) -> String {
+    if let Some((_, name)) = host_headers::missing(log) {
+        let looked: Vec<String> = toolkit.iter().map(|folder| format!("`{}`", folder.display())).collect();
+        let looked = if looked.is_empty() {
+            "there is no CUDA toolkit in `CUDA_PATH`, `CUDA_HOME` or `/usr/local/cuda`".to_owned()
+        } else {
+            format!("it is not in {}", looked.join(" and "))
+        };
+        return format!(
+            "\nnote: {looked}\n\
+             help: if `{name}` is one of CUDA's headers, set `CUDA_PATH` to a toolkit that has it; if it is another, name its \
+             folder by the option `-I`"
+        );
+    }
+    if log.lines().any(host_headers::is_about_host) {
+        return "\nhelp: NVRTC compiles code of the device alone: write `#ifndef __CUDACC_RTC__` before code of the host and \
+                `#endif` after it, or `__device__` if kernels use it; `cargo cuda-graph ptx` leaves it out"
+            .to_owned();
+    }
+    String::new()
 }
 
 /// The PTX with the paths of files as the author wrote them: NVRTC puts the folder of the process before them.
@@ -96,7 +140,7 @@ fn with_own_paths(ptx: String, path: &str) -> String {
 }
 
 /// The options of one compilation: the author's, and our own unless the author has given them.
-fn options(own: &[&str], architecture: Architecture, known: &[u32], toolkit: Option<&Path>) -> Vec<String> {
+fn options(own: &[&str], architecture: Architecture, known: &[u32], toolkit: &[PathBuf]) -> Vec<String> {
     let mut options = Vec::new();
     let names_architecture = |option: &&str| option.starts_with("-arch") || option.starts_with("--gpu-architecture");
     if !own.iter().any(names_architecture) {
@@ -112,7 +156,8 @@ fn options(own: &[&str], architecture: Architecture, known: &[u32], toolkit: Opt
         options.push("--generate-line-info".to_owned());
     }
     options.extend(own.iter().map(|&option| option.to_owned()));
-    options.extend(toolkit.map(|folder| format!("--include-path={}", folder.display())));
+    let folders = toolkit.iter();
+    options.extend(folders.map(|folder| format!("--include-path={}", folder.display())));
     options
 }
 
@@ -128,16 +173,20 @@ fn known() -> Vec<u32> {
     }
 }
 
-/// The folder with the CUDA toolkit's headers, such as `cuda_fp16.h`, which are not part of NVRTC.
-fn toolkit() -> Option<PathBuf> {
+/// The folders with the CUDA toolkit's headers, such as `cuda_fp16.h`, which are not part of NVRTC: those of the
+/// toolkit and, from CUDA 13 on, those of its C++ libraries. Empty if there is no toolkit.
+fn toolkit() -> Vec<PathBuf> {
     let named = ["CUDA_PATH", "CUDA_HOME", "CUDA_ROOT"]
         .into_iter()
         .filter_map(env::var_os);
     let mut folders = named.chain(["/usr/local/cuda".into()]);
-    folders.find_map(|folder| {
+    let found = folders.find_map(|folder| {
         let headers = PathBuf::from(folder).join("include");
         headers.join("cuda.h").is_file().then_some(headers)
-    })
+    });
+    let libraries = found.as_ref().map(|headers| headers.join("cccl"));
+    let libraries = libraries.filter(|folder| folder.is_dir());
+    found.into_iter().chain(libraries).collect()
 }
 
 /// A program of NVRTC's. Blocks below refer to these facts:
@@ -150,21 +199,16 @@ struct NvrtcSource {
 }
 
 impl NvrtcSource {
-    fn new(source: &CudaSource) -> Result<Self, String> {
+    fn new(source: &SourceText<'_>, headers: &[Header<'_>]) -> Result<Self, String> {
         let string = |text: &str| {
             let failed = |_: NulError| "the text contains a zero byte".to_owned();
             CString::new(text).map_err(failed)
         };
         let (text, name) = (string(source.text)?, string(source.path)?);
-        let headers: Vec<&(&str, &str)> = source.headers.iter().collect();
-        let names: Vec<CString> = headers
-            .iter()
-            .map(|header| string(header.0))
-            .collect::<Result<_, _>>()?;
-        let texts: Vec<CString> = headers
-            .iter()
-            .map(|header| string(header.1))
-            .collect::<Result<_, _>>()?;
+        let names = headers.iter().map(|(name, _)| string(name));
+        let names: Vec<CString> = names.collect::<Result<_, _>>()?;
+        let texts = headers.iter().map(|(_, text)| string(text));
+        let texts: Vec<CString> = texts.collect::<Result<_, _>>()?;
         let (name_pointers, text_pointers) = (pointers(&names), pointers(&texts));
         // SAFETY: the library is loaded: `compile` is called only then. The strings live as long as the program (fact
         // 2).
@@ -244,7 +288,7 @@ mod tests {
     #[test]
     fn the_authors_options_come_first() {
         let device = Architecture::Device(80);
-        let plain = options(&["--use_fast_math"], device, &[80], Some(Path::new("/cuda/include")));
+        let plain = options(&["--use_fast_math"], device, &[80], &["/cuda/include".into()]);
         let expected = [
             "--gpu-architecture=compute_80",
             "--generate-line-info",
@@ -253,10 +297,10 @@ mod tests {
         ];
         assert_eq!(plain, expected);
         for own in ["--gpu-architecture=compute_90a", "-arch=compute_90a"] {
-            assert_eq!(options(&[own], device, &[80], None), ["--generate-line-info", own]);
+            assert_eq!(options(&[own], device, &[80], &[]), ["--generate-line-info", own]);
         }
         for own in ["-lineinfo", "-G"] {
-            let options = options(&[own], device, &[80], None);
+            let options = options(&[own], device, &[80], &[]);
             assert_eq!(options, ["--gpu-architecture=compute_80", own]);
         }
     }

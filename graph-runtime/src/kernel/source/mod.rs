@@ -7,7 +7,7 @@ mod compile;
 
 use crate::error::{Error, Result, Site};
 pub(crate) use compile::Architecture;
-pub(crate) use resolve::{Unresolved, facts, forever, resolve};
+pub(crate) use resolve::{Unresolved, facts, forever, ptx_of, resolve};
 use std::fmt;
 use std::ptr;
 
@@ -172,4 +172,68 @@ pub struct CudaSource {
     pub headers: &'static [(&'static str, &'static str)],
     /// Options for NVRTC.
     pub options: &'static [&'static str],
+}
+
+impl CudaSource {
+    pub(crate) fn text(&self) -> SourceText<'_> {
+        let Self {
+            path,
+            text,
+            headers,
+            options,
+        } = *self;
+        SourceText {
+            path,
+            text,
+            headers,
+            options,
+        }
+    }
+}
+
+/// CUDA C++ as it is compiled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SourceText<'a> {
+    /// The name in messages.
+    pub(crate) path: &'a str,
+    pub(crate) text: &'a str,
+    /// The headers: the name by which the source includes each, and its text.
+    pub(crate) headers: &'a [(&'a str, &'a str)],
+    /// Options for NVRTC.
+    pub(crate) options: &'a [&'a str],
+}
+
+/// CUDA C++ that a program has while it runs, for [`Device::compile`](crate::Device::compile), with its headers and the
+/// options of NVRTC.
+#[derive(Clone, Debug)]
+pub struct CudaText {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) options: Vec<String>,
+}
+
+impl CudaText {
+    /// Takes a text. The name stands for it in messages.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            text: text.into(),
+            headers: Vec::new(),
+            options: Vec::new(),
+        }
+    }
+
+    /// Adds a header, which the text includes by this name. It counts before all others of that name.
+    pub fn header(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.headers.push((name.into(), text.into()));
+        self
+    }
+
+    /// Adds an option of NVRTC, such as `--use_fast_math`, `-DTILE=64` or `--gpu-architecture=compute_90a`. Without an
+    /// architecture, the newest is chosen that the device runs.
+    pub fn option(mut self, option: impl Into<String>) -> Self {
+        self.options.push(option.into());
+        self
+    }
 }

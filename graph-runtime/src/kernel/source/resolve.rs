@@ -1,6 +1,6 @@
 //! Compiles the CUDA source of a declared kernel, and checks the declaration against the PTX.
 
-use super::{Architecture, CudaSource, Declaration, Ptx, Source, cache, compile};
+use super::{Architecture, CudaSource, Declaration, Ptx, Source, SourceText, cache, compile};
 use crate::driver;
 use crate::error::mistakes;
 use crate::error::{CudaError, Error, Site};
@@ -15,35 +15,56 @@ use std::sync::{Mutex, PoisonError};
 /// The reason why a kernel could not be resolved.
 #[derive(Debug)]
 pub(crate) enum Unresolved {
+    Uncompiled(Uncompiled),
+    /// The PTX differs from the declaration.
+    Mistakes(Vec<Mistake>),
+}
+
+/// The reason why there is no PTX of a source.
+#[derive(Debug)]
+pub(crate) enum Uncompiled {
     /// There is no NVRTC, as `tried` says, and no entry in the cache, which is the folder `cache`.
     NoCompiler { cache: String, tried: Vec<String> },
     /// CUDA could not tell the device's compute capability.
     Device(CudaError),
     /// The message of the compiler.
     Failed(String),
-    /// The PTX differs from the declaration.
-    Mistakes(Vec<Mistake>),
 }
 
 impl Unresolved {
     /// Makes an error about a node of it.
     #[cold]
     pub(crate) fn error(self, graph: &str, node: usize, name: &str, path: &'static str) -> Error {
-        let site = Site::graph(graph).at_node(name);
         match self {
-            Unresolved::NoCompiler { cache, tried } => Error::NoNvrtc {
-                site,
-                path,
-                cache,
-                tried,
-            },
-            Unresolved::Failed(message) => Error::Compile { site, path, message },
-            Unresolved::Device(source) => Error::Cuda { site, source },
+            Unresolved::Uncompiled(uncompiled) => uncompiled.error(Site::graph(graph).at_node(name), path),
             Unresolved::Mistakes(mistakes) => Error::Invalid {
                 graph: graph.into(),
                 diagnostics: mistakes::declarations(node, name, &mistakes),
             },
         }
+    }
+}
+
+impl Uncompiled {
+    /// Makes an error of it.
+    #[cold]
+    pub(crate) fn error(self, site: Site, path: &'static str) -> Error {
+        match self {
+            Uncompiled::NoCompiler { cache, tried } => Error::NoNvrtc {
+                site,
+                path,
+                cache,
+                tried,
+            },
+            Uncompiled::Failed(message) => Error::Compile { site, path, message },
+            Uncompiled::Device(source) => Error::Cuda { site, source },
+        }
+    }
+}
+
+impl From<Uncompiled> for Unresolved {
+    fn from(uncompiled: Uncompiled) -> Self {
+        Unresolved::Uncompiled(uncompiled)
     }
 }
 
@@ -73,10 +94,10 @@ pub(crate) fn resolve(
     let Source::Cuda(source, declaration) = facts.source else {
         return match facts.tuned {
             [] => Ok(facts),
-            _ => Ok(tuned(facts, architecture().map_err(Unresolved::Device)?)),
+            _ => Ok(tuned(facts, architecture().map_err(Uncompiled::Device)?)),
         };
     };
-    let slot = slot(source, architecture().map_err(Unresolved::Device)?);
+    let slot = slot(source, architecture().map_err(Uncompiled::Device)?);
     let mut compiled = slot.compiled.lock().unwrap_or_else(PoisonError::into_inner);
     let compiled = match &mut *compiled {
         Some(compiled) => compiled,
@@ -112,31 +133,32 @@ fn slot(source: &'static CudaSource, architecture: Architecture) -> &'static Com
     slot
 }
 
+/// Takes the PTX of a source from the cache, or compiles the source.
+pub(crate) fn ptx_of(source: &SourceText<'_>, architecture: Architecture) -> Result<(Module, String), Uncompiled> {
+    let (key, version) = (cache::key(source, architecture), compile::version());
+    let cached = key.as_ref().and_then(|key| cache::load(key, version.as_deref()));
+    let cached = cached.and_then(|text| Some((graph_ptx::parse(&text).ok()?, text)));
+    match (cached, version) {
+        (Some(cached), _) => Ok(cached),
+        (None, None) => Err(Uncompiled::NoCompiler {
+            cache: cache::place(),
+            tried: driver::nvrtc::tried().to_vec(),
+        }),
+        (None, Some(version)) => {
+            let text = compile::compile(source, architecture).map_err(Uncompiled::Failed)?;
+            let unreadable = |fault| Uncompiled::Failed(format!("the PTX of NVRTC {version} cannot be read: {fault}"));
+            let module = graph_ptx::parse(&text).map_err(unreadable)?;
+            if let Some(key) = &key {
+                cache::store(key, &version, &text);
+            }
+            Ok((module, text))
+        }
+    }
+}
+
 impl Compiled {
-    /// Takes the PTX from the cache, or compiles the source.
-    fn new(source: &'static CudaSource, architecture: Architecture) -> Result<Self, Unresolved> {
-        let (key, version) = (cache::key(source, architecture), compile::version());
-        let cached = key.as_ref().and_then(|key| cache::load(key, version.as_deref()));
-        let cached = cached.and_then(|text| Some((graph_ptx::parse(&text).ok()?, text)));
-        let (module, text) = match (cached, version) {
-            (Some(cached), _) => cached,
-            (None, None) => {
-                return Err(Unresolved::NoCompiler {
-                    cache: cache::place(),
-                    tried: driver::nvrtc::tried().to_vec(),
-                });
-            }
-            (None, Some(version)) => {
-                let text = compile::compile(source, architecture).map_err(Unresolved::Failed)?;
-                let unreadable =
-                    |fault| Unresolved::Failed(format!("the PTX of NVRTC {version} cannot be read: {fault}"));
-                let module = graph_ptx::parse(&text).map_err(unreadable)?;
-                if let Some(key) = &key {
-                    cache::store(key, &version, &text);
-                }
-                (module, text)
-            }
-        };
+    fn new(source: &'static CudaSource, architecture: Architecture) -> Result<Self, Uncompiled> {
+        let (module, text) = ptx_of(&source.text(), architecture)?;
         let ptx = Box::leak(Box::new(Ptx {
             path: source.path,
             text: text.leak(),

@@ -1,23 +1,24 @@
-//! Headers of the host that kernels may include: NVRTC has none, so it gets these texts in their place.
+//! Headers of the host that kernels may include. NVRTC, which compiles CUDA C++ to PTX, has none of them, so whoever
+//! calls it gives it these texts in their place.
 
 use std::borrow::Cow;
 
-/// A header that NVRTC gets always: the one in the wheel of CUDA's runtime declares functions of the host.
-pub(crate) const ALWAYS: &str = "cuda.h";
+/// The header that NVRTC gets always: the one in CUDA's toolkit declares functions of the host.
+pub const ALWAYS: &str = "cuda.h";
 
 /// `(names, text)`
 type Row = (&'static [&'static str], &'static str);
 
 const TEXTS: [Row; 8] = [
-    (&[ALWAYS], include_str!("answers/cuda.h")),
+    (&[ALWAYS], include_str!("host_headers/cuda.h")),
     (
         &["stdint.h", "cstdint", "inttypes.h", "cinttypes"],
-        include_str!("answers/stdint.h"),
+        include_str!("host_headers/stdint.h"),
     ),
-    (&["limits.h", "climits"], include_str!("answers/limits.h")),
-    (&["float.h", "cfloat"], include_str!("answers/float.h")),
-    (&["math.h", "cmath"], include_str!("answers/math.h")),
-    (&["algorithm"], include_str!("answers/algorithm")),
+    (&["limits.h", "climits"], include_str!("host_headers/limits.h")),
+    (&["float.h", "cfloat"], include_str!("host_headers/float.h")),
+    (&["math.h", "cmath"], include_str!("host_headers/math.h")),
+    (&["algorithm"], include_str!("host_headers/algorithm")),
     (
         &[
             "assert.h",
@@ -35,7 +36,7 @@ const TEXTS: [Row; 8] = [
             "stdbool.h",
             "memory.h",
         ],
-        include_str!("answers/builtin.h"),
+        include_str!("host_headers/builtin.h"),
     ),
     (
         &[
@@ -84,7 +85,7 @@ const TEXTS: [Row; 8] = [
             "unordered_set",
             "vector",
         ],
-        include_str!("answers/host.h"),
+        include_str!("host_headers/host.h"),
     ),
 ];
 
@@ -109,8 +110,8 @@ const LIBRARY: [&str; 17] = [
     "utility",
 ];
 
-/// The text of a header of the host; `None` if it is none, or has nothing that would stand for it.
-pub(crate) fn text(name: &str) -> Option<Cow<'static, str>> {
+/// Returns the text of a header of the host; `None` if it is none, or has nothing that would stand for it.
+pub fn text(name: &str) -> Option<Cow<'static, str>> {
     if LIBRARY.contains(&name) {
         let text =
             format!("#pragma once\n#include <cuda/std/{name}>\nnamespace std {{\nusing namespace cuda::std;\n}}\n");
@@ -120,9 +121,44 @@ pub(crate) fn text(name: &str) -> Option<Cow<'static, str>> {
     found.map(|(_, text)| (*text).into())
 }
 
+/// Returns all texts, one after the other, for those who keep PTX that was compiled with some of them.
+pub fn all() -> impl Iterator<Item = &'static str> {
+    TEXTS.iter().map(|(_, text)| *text)
+}
+
+/// Returns the file that includes the header which NVRTC could not open, and the header, as its log tells.
+pub fn missing(log: &str) -> Option<(&str, &str)> {
+    // It says "cannot" or, if no option names a folder of headers, "could not".
+    let (place, rest) = log.split_once("not open source file \"")?;
+    let (name, _) = rest.split_once('"')?;
+    let line = place.rsplit('\n').next().unwrap_or_default();
+    Some((line.split_once('(').map_or("", |(file, _)| file), name))
+}
+
+/// The words in NVRTC's messages about functions and variables of the host, which it does not compile.
+const OF_HOST: [&str; 3] = [
+    "is considered a host function",
+    "marked as a __host__ function",
+    "is considered a host variable",
+];
+
+/// Whether a message of NVRTC's log is about code of the host.
+pub fn is_about_host(message: &str) -> bool {
+    OF_HOST.iter().any(|part| message.contains(part))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_log_names_the_missing_header() {
+        let log = "kernels/x.cu(1): catastrophic error: cannot open source file \"cuda_fp16.h\"\n  #include\n";
+        assert_eq!(missing(log), Some(("kernels/x.cu", "cuda_fp16.h")));
+        let log = "x.cu(2): catastrophic error: could not open source file \"cmath\" (no directories in search list)\n";
+        assert_eq!(missing(log), Some(("x.cu", "cmath")));
+        assert_eq!(missing("kernels/x.cu(1): error: identifier \"x\" is undefined"), None);
+    }
 
     #[test]
     fn headers_of_the_host_have_texts() {
