@@ -9,6 +9,7 @@ mod calls;
 mod start;
 mod record;
 mod edit;
+mod nccl;
 mod perform;
 mod find;
 mod state;

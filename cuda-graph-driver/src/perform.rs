@@ -57,6 +57,7 @@ impl Work {
             // The launch has waited for the work that the event of a node stands for.
             Work::Wait(_) | Work::Empty | Work::Child(_) | Work::Conditional(_) => Ok(()),
             Work::Batch(batch) => batch.run(),
+            Work::Collective(collective) => collective.run(),
             Work::Allocate(block) => {
                 state().blocks.insert(Block::clone(block));
                 Ok(())

@@ -1,5 +1,6 @@
 //! Work: what a stream does, and what a node of a graph does.
 
+use crate::code::Done;
 use crate::handle::Handle;
 use crate::memory::Block;
 use crate::module::Launch;
@@ -84,6 +85,13 @@ pub(crate) enum Work {
     Allocate(Arc<Block>),
     Free(u64),
     Batch(Batch),
+    /// A collective of NCCL's, which is one kernel for all that others see.
+    Collective(Arc<dyn Task>),
+}
+
+/// Work that another module does.
+pub(crate) trait Task: Send + Sync {
+    fn run(&self) -> Done;
 }
 
 /// The values of conditional handles in an executable graph.
@@ -93,7 +101,7 @@ impl Work {
     /// The number of a node's type.
     pub(crate) fn node_type(&self) -> u32 {
         match self {
-            Work::Kernel(_) => 0,
+            Work::Kernel(_) | Work::Collective(_) => 0,
             Work::Copy(_) => 1,
             Work::Fill(_) => 2,
             Work::Call(_) => 3,
@@ -122,6 +130,7 @@ impl Work {
             Work::Allocate(_) => "allocation",
             Work::Free(_) => "free",
             Work::Batch(_) => "batch of memory operations",
+            Work::Collective(_) => "collective",
             Work::Conditional(conditional) => match conditional.kind {
                 IF => "if",
                 WHILE => "while",

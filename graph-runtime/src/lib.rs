@@ -91,8 +91,8 @@
 //! * Graphs of one kind for several sizes: [`Buckets`].
 //! * Two graphs as functions: [`Graphed`], over a [`GraphedMemory`] of [`GraphedBuffers`].
 //! * Devices: [`Device`], [`EmulatorOptions`], [`DebugOptions`].
-//! * Ranks: a [`Communicator`] with its [`CommunicatorOptions`], a [`Reduction`] of [`Reducible`] memory, and the parts
-//!   of an [`Exchange`].
+//! * Ranks: a [`Communicator`] with its [`CommunicatorOptions`] and its [`Transport`], a [`Reduction`] of [`Reducible`]
+//!   memory, and the parts of an [`Exchange`].
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
 //! * The graph as data: a [`Plan`] of [`PlanNode`]s, [`PlanAccess`]es, [`PlanResource`]s, [`PlanBody`]s, [`PlanLoop`]s
@@ -386,7 +386,7 @@ pub use program::capture::{BoxError, CaptureMode, CaptureOptions, CaptureStream,
 #[cfg(feature = "cudarc")]
 pub use program::capture_slice::{CaptureSlice, CaptureSliceMut};
 pub use program::communicator::number::{Reducible, Reduction};
-pub use program::communicator::{Communicator, CommunicatorOptions};
+pub use program::communicator::{Communicator, CommunicatorOptions, Transport};
 pub use program::event::Event;
 pub use program::host_call::{HostArgument, HostArguments};
 pub use program::pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The names of CUDA's libraries by which programs load the driver. One file is one library, with one state.
-const NAMES: [&str; 3] = ["libcuda.so.1", "libcuda.so", "libcudart.so.12"];
+const NAMES: [&str; 4] = ["libcuda.so.1", "libcuda.so", "libcudart.so.12", "libnccl.so.2"];
 
 /// The test programs that run with the driver.
 pub(crate) const PROGRAMS: [&str; 12] = [
@@ -24,9 +24,10 @@ pub(crate) const PROGRAMS: [&str; 12] = [
     RANKS,
 ];
 
-/// The test program that has several devices, so many.
+/// The test program that has several devices, so many. It runs once more with NCCL.
 const RANKS: &str = "ranks";
 const DEVICES: &str = "3";
+const BY_NCCL: (&str, &str) = ("CUDA_GRAPH_TEST_TRANSPORT", "nccl");
 
 /// The test programs of graph-runtime that are not among them, each with the reason.
 #[cfg(test)]
@@ -62,17 +63,19 @@ pub(crate) fn test(root: &Path, words: &[&str]) -> Result<()> {
     };
     run(built(programs).arg("--no-run"))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let tested = |programs: &[&str], devices: &str| {
+    let tested = |programs: &[&str], devices: &str, more: &[(&str, &str)]| {
         let mut command = built(programs);
         with(command.arg("--"), &target.join("driver"), &target.join("debug"))?;
-        run(command.args(tests).env("CUDA_GRAPH_DRIVER_DEVICES", devices))
+        let command = command.args(tests).envs(more.iter().copied());
+        run(command.env("CUDA_GRAPH_DRIVER_DEVICES", devices))
     };
     let (several, one): (Vec<&str>, Vec<&str>) = programs.iter().partition(|program| **program == RANKS);
     if !one.is_empty() {
-        tested(&one, "1")?;
+        tested(&one, "1", &[])?;
     }
     if !several.is_empty() {
-        tested(&several, DEVICES)?;
+        tested(&several, DEVICES, &[])?;
+        tested(&several, DEVICES, &[BY_NCCL])?;
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ fn ends(node: Handle, from: bool, out: Out<Handle>, data: Out<EdgeData>, count: 
 /// The name of a node's type.
 fn kind(work: &Work) -> &'static str {
     match work {
-        Work::Kernel(_) => "KERNEL",
+        Work::Kernel(_) | Work::Collective(_) => "KERNEL",
         Work::Copy(_) => "MEMCPY",
         Work::Fill(_) => "MEMSET",
         Work::Call(_) => "HOST",

@@ -8,6 +8,7 @@ mod node;
 mod graph;
 mod launch;
 mod stream;
+mod nccl;
 mod texture;
 mod copy;
 mod memory;

@@ -105,12 +105,13 @@ const ONLY: &str = "CUDA runs kernels, copies, memsets, joins, captures, child g
 const NO_ARRAYS: &str = "CUDA copies no arrays in conditional bodies; kernels there may access them as `Texel`s and \
                          `Surfel`s";
 
-/// Returns the mistake of a `capture` that is in a conditional body, however deep, and captured `what`, which CUDA runs
-/// in none. Returns `None` for a `capture` in no such body.
+/// Returns the mistake of a node that is in a conditional body, however deep, and captured `what`, which CUDA runs in
+/// none. Returns `None` for a node in no such body.
 pub fn forbidden_capture(draft: &Draft, capture: usize, what: &str) -> Option<Diagnostic> {
-    let name = &draft.nodes[capture].name;
+    let node = &draft.nodes[capture];
+    let (kind, name) = (node.kind.keyword(), &node.name);
     forbidden(draft, capture, ONLY, |innermost| {
-        format!("capture node `{name}` captured {what}, which cannot be in the body of `{innermost}`")
+        format!("{kind} node `{name}` captured {what}, which cannot be in the body of `{innermost}`")
     })
 }
 

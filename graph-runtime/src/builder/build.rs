@@ -111,7 +111,7 @@ impl GraphBuilder {
         program.enabled = draft.nodes.iter().map(|node| !node.disabled).collect();
         named.set_nodes(draft.nodes.iter().map(|node| &node.name));
         let arena = scratch.arena(&draft, &layouts, &outcome.order);
-        let (after, programmatic) = (predecessors(&draft, &outcome), Programmatic::of(&draft));
+        let (after, programmatic) = (predecessors(&draft, &outcome), Programmatic::of(&draft, &program));
         if program.enabled.contains(&false) {
             draft.nodes.iter_mut().for_each(|node| node.disabled = false); // `program.enabled` says so from now on
         }

@@ -8,17 +8,22 @@ use crate::devices::Backend;
 use crate::error::{At, Error, Result, Site};
 use crate::ownership::station::{CudaStation, MAX_RANKS};
 use crate::program::communicator::peer::Peer;
-use crate::program::communicator::station::{RankDevice, Station};
-use crate::program::communicator::{Communicator, CommunicatorOptions};
+use crate::program::communicator::station::{Carrier, RankDevice, Station};
+use crate::program::communicator::{Communicator, CommunicatorOptions, Transport};
 use launcher::Launched;
 use std::sync::Arc;
 
 impl RankDevice for Backend {
-    fn station(&self) -> Result<Option<Arc<dyn Station>>> {
-        Ok(match self {
-            Backend::Cuda(cuda) => Some(Arc::new(CudaStation::new(cuda)?)),
-            Backend::Emulator(_) => None,
+    fn station(&self, carrier: Carrier) -> Result<Option<Arc<dyn Station>>> {
+        Ok(match (self, carrier) {
+            (Backend::Cuda(cuda), Carrier::Kernels) => Some(Arc::new(CudaStation::new(cuda)?)),
+            (Backend::Cuda(cuda), Carrier::Nccl) => Some(Arc::new(CudaStation::by_nccl(cuda)?)),
+            (Backend::Emulator(_), _) => None,
         })
+    }
+
+    fn nccl_id(&self) -> Result<Vec<u8>> {
+        CudaStation::nccl_id()
     }
 
     fn open(&self, card: &[u8]) -> Result<Option<Arc<dyn Station>>, String> {
@@ -36,18 +41,23 @@ impl Communicator {
     /// Returns one communicator for each device: the ranks are threads of this process. Rank `r` is that of
     /// `devices[r]`.
     ///
-    /// GPUs reach each other's memory (NVLink, or PCIe where the machine allows that), and each rank takes 32 MiB of
-    /// its own for them. Collectives are kernels, which wait for those of the other ranks.
+    /// If GPUs reach each other's memory (NVLink, or PCIe where the machine allows that), each rank takes 32 MiB of its
+    /// own for them, and collectives are kernels, which wait for those of the other ranks. Otherwise NCCL carries the
+    /// data: [`Transport`].
     ///
-    /// One GPU may be several ranks, so that a program can be tried where there are fewer GPUs than ranks. Their
-    /// kernels share the GPU then, and calls that wait for all of it (freeing memory, dropping a graph) wait for the
-    /// kernels of all ranks: a rank that makes one while another rank waits for its next launch ends in the error of a
-    /// rank that is late.
+    /// Without NCCL, one GPU may be several ranks, so that a program can be tried where there are fewer GPUs than
+    /// ranks. Their kernels share the GPU then, and calls that wait for all of it (freeing memory, dropping a graph)
+    /// wait for the kernels of all ranks: a rank that makes one while another rank waits for its next launch ends in
+    /// the error of a rank that is late.
     ///
     /// # Errors
-    /// * [`Error::Unsupported`] for GPUs and emulators together, for one emulator twice, and for more than 32 GPUs;
-    /// * [`Error::Peer`] if a GPU has no way to the memory of another one;
+    /// * [`Error::Unsupported`] for GPUs and emulators together, and for one emulator twice;
+    /// * [`Error::NoNccl`] if NCCL is needed, and not on this machine;
+    /// * [`Error::Peer`] if NCCL fails;
     /// * [`Error::Cuda`] if there is no memory.
+    ///
+    /// With [`Transport::PeerMemory`] also, in place of the error about NCCL, [`Error::Unsupported`] for more than 32
+    /// GPUs, and [`Error::Peer`] if one has no way to the memory of another one.
     pub fn local(devices: &[Device]) -> Result<Vec<Self>> {
         Self::local_with(devices, CommunicatorOptions::default())
     }
@@ -58,8 +68,21 @@ impl Communicator {
     /// As [`Communicator::local`].
     pub fn local_with(devices: &[Device], options: CommunicatorOptions) -> Result<Vec<Self>> {
         check(devices)?;
+        let (carrier, reason) = match options.transport {
+            Transport::Nccl => (Carrier::Nccl, None),
+            Transport::PeerMemory => reach_all(devices).map(|()| (Carrier::Kernels, None))?,
+            Transport::Auto => match reach_all(devices) {
+                Ok(()) => (Carrier::Kernels, None),
+                Err(reason) => (Carrier::Nccl, Some(reason)),
+            },
+        };
         let as_rank = |device: &Device| -> Arc<dyn RankDevice> { Arc::new(device.backend.clone()) };
-        Self::world(devices.iter().map(as_rank).collect(), sharing(devices), options)
+        let all = devices.iter().map(as_rank).collect();
+        let world = Self::world(all, (sharing(devices), carrier), options);
+        world.map_err(|error| match reason {
+            Some(reason) => error.after(&reason.to_string()),
+            None => error,
+        })
     }
 
     /// Returns the communicator of the processes that `torchrun`, `srun` or `mpirun` has started, one for each device;
@@ -71,9 +94,10 @@ impl Communicator {
     /// `CUDA_GRAPH_SECRET` is set, processes that have another one are refused. (What they tell each other is not
     /// encrypted.)
     ///
-    /// The program says which device is this rank's: `Device::cuda` of `LOCAL_RANK`. GPUs are on one machine,
-    /// and reach each other's memory by the driver's handles for other processes. The 32 MiB that each GPU gives to a
-    /// communicator are freed when its process ends. Emulated devices meet over the network, wherever they are.
+    /// The program says which device is this rank's: `Device::cuda` of `LOCAL_RANK`. If all GPUs are on one machine,
+    /// and reach each other's memory by the driver's handles for other processes, collectives are kernels. The 32 MiB
+    /// that each GPU gives to such a communicator are freed when its process ends. Otherwise NCCL carries the data,
+    /// between any hosts: [`Transport`]. Emulated devices meet over the network, wherever they are.
     ///
     /// ```no_run
     /// use graph_runtime::{Communicator, Device};
@@ -87,10 +111,12 @@ impl Communicator {
     ///
     /// # Errors
     /// * [`Error::Launcher`] if a variable is missing or is no number, or no address or port is free or can be reached;
-    /// * [`Error::Peer`] if a rank does not come within [`CommunicatorOptions::timeout`], has left, or has a device of
-    ///   another kind, or one whose memory cannot be reached;
-    /// * [`Error::Unsupported`] for more than 32 GPUs;
+    /// * [`Error::Peer`] if a rank does not come within [`CommunicatorOptions::timeout`], has left, has a device of
+    ///   another kind or asks for another transport, or if NCCL fails;
+    /// * [`Error::NoNccl`] if NCCL is needed, and not on this machine;
     /// * [`Error::Cuda`] if there is no memory.
+    ///
+    /// With [`Transport::PeerMemory`] also [`Error::Peer`] if a GPU's memory cannot be reached.
     pub fn from_env(device: &Device) -> Result<Self> {
         Self::from_env_with(device, CommunicatorOptions::default())
     }
@@ -102,9 +128,14 @@ impl Communicator {
     pub fn from_env_with(device: &Device, options: CommunicatorOptions) -> Result<Self> {
         device.backend.check()?;
         let launched = Launched::of(|name| std::env::var(name).ok())?;
-        if launched.size > MAX_RANKS && !device.is_emulator() {
+        let machine = match device.backend {
+            Backend::Cuda(_) => CudaStation::machine(),
+            Backend::Emulator(_) => String::new(),
+        };
+        if launched.size > MAX_RANKS && !device.is_emulator() && options.transport == Transport::PeerMemory {
             return Err(unsupported(TOO_MANY));
         }
+        let reach = (&*machine, MAX_RANKS);
         if launched.size == 1 {
             let alone = Self::local_with(std::slice::from_ref(device), options)?;
             return alone
@@ -114,12 +145,12 @@ impl Communicator {
         }
         let connections = rendezvous::join(&launched, options.timeout)?;
         let device = Arc::new(device.backend.clone());
-        Self::of_process(device, (launched.rank, launched.size), connections, options)
+        Self::of_process(device, (launched.rank, launched.size), connections, (options, reach))
     }
 }
 
 /// The reason why there is no communicator of so many GPUs.
-const TOO_MANY: &str = "a communicator of GPUs has 32 ranks at most";
+const TOO_MANY: &str = "without NCCL, a communicator of GPUs has 32 ranks at most: ask for `Transport::Nccl`";
 
 fn unsupported(message: &'static str) -> Error {
     Error::Unsupported {
@@ -128,16 +159,13 @@ fn unsupported(message: &'static str) -> Error {
     }
 }
 
-/// Refuses devices that are no ranks of one world, and lets GPUs reach each other's memory.
+/// Refuses devices that are no ranks of one world.
 fn check(devices: &[Device]) -> Result<()> {
     for (index, device) in devices.iter().enumerate() {
         device.backend.check()?;
-        for (other, earlier) in devices[..index].iter().enumerate() {
+        for earlier in &devices[..index] {
             match (&earlier.backend, &device.backend) {
-                (Backend::Cuda(_), Backend::Cuda(_)) => {
-                    reach((other, earlier), (index, device))?;
-                    reach((index, device), (other, earlier))?;
-                }
+                (Backend::Cuda(_), Backend::Cuda(_)) => {}
                 (Backend::Emulator(_), Backend::Emulator(_)) if !earlier.backend.has_memory_of(&device.backend) => {}
                 (Backend::Emulator(_), Backend::Emulator(_)) => {
                     return Err(unsupported(
@@ -150,8 +178,19 @@ fn check(devices: &[Device]) -> Result<()> {
             }
         }
     }
+    Ok(())
+}
+
+/// Lets GPUs reach each other's memory.
+fn reach_all(devices: &[Device]) -> Result<()> {
     if devices.len() > MAX_RANKS && devices.iter().any(|device| !device.is_emulator()) {
         return Err(unsupported(TOO_MANY));
+    }
+    for (index, device) in devices.iter().enumerate() {
+        for (other, earlier) in devices[..index].iter().enumerate() {
+            reach((other, earlier), (index, device))?;
+            reach((index, device), (other, earlier))?;
+        }
     }
     Ok(())
 }

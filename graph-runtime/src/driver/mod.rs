@@ -43,6 +43,7 @@ pub(crate) mod peer_access;
 #[cfg(any(feature = "cudart", not(feature = "cudarc")))]
 mod primary_context;
 mod capture_mode;
+pub(crate) mod nccl;
 pub(crate) mod nvrtc;
 mod error;
 mod library;

@@ -78,6 +78,13 @@ pub enum Error {
         /// The names and the folders in which the library was not found, a sentence each.
         tried: Vec<String>,
     },
+    /// NCCL, which carries the data of a communicator's collectives, is not on this machine.
+    NoNccl {
+        /// The reason why there is no communicator without NCCL, if the program has not asked for NCCL.
+        reason: String,
+        /// The names and the folders in which NCCL was not found, a sentence each.
+        tried: Vec<String>,
+    },
     /// NVRTC refuses a CUDA source.
     Compile {
         /// The graph and the node that the source is for.
@@ -338,6 +345,17 @@ impl fmt::Display for Error {
                      without `with_runtime_api`: the driver's calls make the same one"
                 )
             }
+            Error::NoNccl { reason, tried } => {
+                f.write_str("NCCL (libnccl.so.2), which carries the data of collectives between GPUs, was not found")?;
+                if !reason.is_empty() {
+                    write!(f, "\nnote: the GPUs do not reach each other without NCCL: {reason}")?;
+                }
+                tried.iter().try_for_each(|tried| write!(f, "\nnote: {tried}"))?;
+                f.write_str(
+                    "\nhelp: `pip install nvidia-nccl-cu13` (or `-cu12`), or install the package `libnccl2`, and set \
+                     `LD_LIBRARY_PATH` to the library's folder if it is not found",
+                )
+            }
             Error::Compile { site, path, message } => write!(f, "{site}cannot compile `{path}`: {message}"),
             Error::Kernel { site, kernel, message } => write!(f, "{site}kernel `{kernel}` {message}"),
             Error::Fault { site, message } | Error::Node { site, message } | Error::Peer { site, message, .. } => {
@@ -392,6 +410,16 @@ impl fmt::Display for Error {
                 "{site}an update of `{what}` failed half-way; update `{what}` again before launching"
             ),
         }
+    }
+}
+
+impl Error {
+    /// The error of a communicator by NCCL, where there was a reason not to do without.
+    pub(crate) fn after(mut self, why: &str) -> Self {
+        if let Error::NoNccl { reason, .. } = &mut self {
+            why.clone_into(reason);
+        }
+        self
     }
 }
 

@@ -306,10 +306,20 @@ impl Executables {
         self.seats = Arc::new(ranks::seats(&self.checked));
         let stations = ranks::stations(&self.checked);
         self.checked.data.shared.set_stations(stations);
+        // NCCL's calls are those of all ranks, so their graphs are compared before.
+        let joins_first = self.seats.is_by_nccl();
+        if joins_first {
+            ranks::join(&self.seats, &self.checked)?;
+        }
         let data = &self.checked.data;
         let prepared = Executable::prepare(&data.device.backend, &self.blueprint());
-        let executable = prepared.inspect_err(|error| self.seats.refuse(&error.to_string()))?;
-        ranks::join(&self.seats, &self.checked)?;
+        let executable = prepared.inspect_err(|error| match joins_first {
+            true => self.seats.give_up(&error.to_string()),
+            false => self.seats.refuse(&error.to_string()),
+        })?;
+        if !joins_first {
+            ranks::join(&self.seats, &self.checked)?;
+        }
         executable.joined(&self.blueprint())?;
         let mut rngs = data.rngs.iter();
         rngs.try_for_each(|rng| rng.begin(&data.draft, executable.storage()))?;
@@ -372,7 +382,11 @@ impl Executables {
         let outcome = graph_plan::check_errors(&old.data.draft);
         let after = predecessors(&old.data.draft, &outcome);
         let ours = (&checked.data.draft, &checked.after, &checked.programmatic);
-        let theirs = (&old.data.draft, &after, &Programmatic::of(&old.data.draft));
+        let theirs = (
+            &old.data.draft,
+            &after,
+            &Programmatic::of(&old.data.draft, &old.data.program),
+        );
         if let Some((node, message)) = shape::difference(theirs, ours) {
             let site = match node {
                 Some(node) => old.site().at_node(&old.data.draft.nodes[node].name),

@@ -53,8 +53,19 @@ pub(crate) struct Blueprint<'a> {
 pub(crate) struct Programmatic(HashSet<Edge>);
 
 impl Programmatic {
-    pub(crate) fn of(draft: &Draft) -> Self {
-        Self(draft.programmatic.iter().map(|&index| draft.edges[index]).collect())
+    /// The programmatic edges of a graph. At collectives that NCCL carries, whose kernels know nothing of such edges,
+    /// they become plain ones.
+    pub(crate) fn of(draft: &Draft, program: &Program) -> Self {
+        let is_by_nccl = |node: usize| {
+            let call = program.ops[node].collective();
+            call.is_some_and(|call| call.communicator.is_by_nccl())
+        };
+        let edges = draft.programmatic.iter().map(|&index| draft.edges[index]);
+        Self(
+            edges
+                .filter(|edge| !is_by_nccl(edge.from) && !is_by_nccl(edge.to))
+                .collect(),
+        )
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -6,6 +6,8 @@ pub(crate) mod blueprint;
 pub(crate) mod shared_resources;
 pub(crate) mod pool_memory;
 pub(crate) mod station;
+pub(crate) mod nccl_rank;
+pub(crate) mod post;
 pub(crate) mod block;
 pub(crate) mod mapped_memory;
 pub(crate) mod device_memory;

@@ -1,22 +1,19 @@
 //! The memory of a rank by which kernels of GPUs meet in collectives: see `graph-runtime/kernels/collective.cu`.
 
-use crate::devices::Backend;
 use crate::devices::cuda::Cuda;
 use crate::devices::cuda_memory::CudaMemory;
 use crate::devices::launch_event::LaunchEvent;
 use crate::error::{At, Result, Site};
 use crate::in_flight::launches::Access;
-use crate::in_flight::lock::Lock;
 use crate::in_flight::refused::Refused;
 use crate::in_flight::uses::{Claim, ClaimKind, Patience, Terms};
 use crate::ownership::block::Block;
-use crate::ownership::host_memory::HostMemory;
-use crate::program::communicator::station::{Reason, Report, Station};
-use crate::shape::part::Layout;
+use crate::ownership::nccl_rank::{self, NcclRank};
+use crate::ownership::post::Post;
+use crate::program::communicator::station::{Around, Report, Station};
 use std::any::Any;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The most ranks of a group.
 pub(crate) const MAX_RANKS: usize = 32;
@@ -51,27 +48,11 @@ const _: () = assert!(HEADER.is_multiple_of(128));
 ///    numbers of rounds choose one of four stagings, whatever they are.
 pub(crate) struct CudaStation {
     memory: Arc<Block<CudaMemory>>,
-    post: HostMemory,
-    /// The graphs and nodes that wait at it, by number.
-    nodes: Lock<Vec<(String, String)>>,
+    post: Arc<Post>,
+    /// The part of the rank in NCCL's communicator, if that carries the data. Then `memory` has the number of
+    /// collectives so far, and nothing else, and the facts above are not needed: see [`NcclRank`].
+    nccl: Option<NcclRank>,
 }
-
-/// The words by which kernels and the host speak.
-#[repr(C)]
-struct Post {
-    /// As kernels write it: bit 63 is set if there is a failure, and the two bits after it have the reason; then the
-    /// number of the node, and in the last 16 bits the missing rank.
-    report: AtomicU64,
-    /// The number of a rank that has left, + 1.
-    left: AtomicU32,
-}
-
-/// The bytes of [`Post`].
-const POST: Layout = Layout {
-    bytes: size_of::<Post>(),
-    align: align_of::<Post>(),
-    float: None,
-};
 
 /// The bytes of a station.
 const BYTES: usize = HEADER + TURNS * MAX_BLOCKS * STAGING;
@@ -80,15 +61,31 @@ fn site() -> Site {
     Site::default().at_memory("communicator")
 }
 
-/// A text that no other machine has, nor this one before it was started.
-fn machine() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
-}
-
 impl CudaStation {
+    /// A text that no other machine has, nor this one before it was started.
+    pub(crate) fn machine() -> String {
+        std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+    }
+
     /// Allocates a station.
     pub(crate) fn new(cuda: &Arc<Cuda>) -> Result<Self> {
         Self::of_memory(cuda, CudaMemory::zeroed(cuda, BYTES).at(site)?)
+    }
+
+    /// Makes a station for a rank whose data NCCL carries.
+    pub(crate) fn by_nccl(cuda: &Arc<Cuda>) -> Result<Self> {
+        nccl_rank::present()?;
+        let station = Self::of_memory(cuda, CudaMemory::zeroed(cuda, size_of::<u64>()).at(site)?)?;
+        let nccl = NcclRank::new(cuda, &station.post);
+        Ok(Self {
+            nccl: Some(nccl),
+            ..station
+        })
+    }
+
+    /// Makes the bytes by which the ranks of a group find each other by NCCL.
+    pub(crate) fn nccl_id() -> Result<Vec<u8>> {
+        nccl_rank::new_id()
     }
 
     /// Opens a station of another process by its card, for kernels of a context: [`Station::card`]. (Its words for the
@@ -98,8 +95,8 @@ impl CudaStation {
         let Some((handle, of)) = card.split_first_chunk() else {
             return refuse("is an emulator, and this rank is a GPU: ranks of one communicator are all the same");
         };
-        if of != machine().as_bytes() {
-            return refuse("is on another machine: GPUs of several processes are on one machine, in this version");
+        if of != Self::machine().as_bytes() {
+            return refuse("is on another machine, whose memory only NCCL reaches: ask for `Transport::Nccl`");
         }
         let described = |error: &dyn std::fmt::Display| {
             format!("has memory that this rank cannot open ({error}): the GPUs must reach each other's memory")
@@ -113,8 +110,8 @@ impl CudaStation {
     fn of_memory(cuda: &Arc<Cuda>, memory: CudaMemory) -> Result<Self> {
         Ok(Self {
             memory: Arc::new(Block::new(memory, Terms::Owned)),
-            post: HostMemory::zeroed(&Backend::Cuda(cuda.clone()), POST, site)?,
-            nodes: Lock::default(),
+            post: Arc::new(Post::new(cuda, site)?),
+            nccl: None,
         })
     }
 
@@ -129,32 +126,20 @@ impl CudaStation {
         self.memory.address()
     }
 
-    /// The address of its words for the host, for kernels of this rank. (Page-locked memory has one address for all.)
-    pub(crate) fn post_address(&self) -> u64 {
-        self.post.pointer().addr().get() as u64
+    /// Its words for the host.
+    pub(crate) fn post(&self) -> &Post {
+        &self.post
     }
 
-    /// The number of a node of a graph, by which kernels report it.
-    pub(crate) fn number(&self, graph: &str, node: &str) -> u32 {
-        let mut nodes = self.nodes.lock();
-        let known = nodes.iter().position(|known| (&*known.0, &*known.1) == (graph, node));
-        let index = known.unwrap_or_else(|| {
-            nodes.push((graph.to_owned(), node.to_owned()));
-            nodes.len() - 1
-        });
-        index as u32
+    /// The part of the rank in NCCL's communicator, if that carries the data.
+    pub(crate) fn nccl(&self) -> Option<&NcclRank> {
+        self.nccl.as_ref()
     }
 
     /// Claims the station for a launch. One byte stands for all: launches claim all or nothing.
     pub(crate) fn claim(&self, patience: Patience) -> Result<Claim<'_, LaunchEvent>, Refused> {
         let all = Access::new(0, 1, true);
         self.memory.uses().claim(all, ClaimKind::Call, patience)
-    }
-
-    fn post(&self) -> &Post {
-        // SAFETY: the memory has the bytes of a `Post`, aligned to 64 and zero at first, and lives as long as `self`;
-        // the host and kernels access its words atomically alone.
-        unsafe { self.post.pointer().cast().as_ref() }
     }
 }
 
@@ -163,30 +148,29 @@ impl Station for CudaStation {
         let handle = self.memory.handle().at(site)?;
         // Fact 1: it is kept from now on.
         std::mem::forget(self.memory.clone());
-        Ok([&handle[..], machine().as_bytes()].concat())
+        Ok([&handle[..], Self::machine().as_bytes()].concat())
     }
 
     fn report(&self) -> Option<Report> {
-        let report = self.post().report.load(Ordering::Acquire);
-        if report >> 63 == 0 {
-            return None;
-        }
-        let known = self.nodes.lock().get((report >> 16) as u32 as usize).cloned();
-        let (graph, node) = known.unwrap_or_default();
-        Some(Report {
-            graph,
-            node,
-            missing: (report & 0xffff) as usize,
-            reason: match report >> 61 & 3 {
-                0 => Reason::Absent,
-                1 => Reason::Told,
-                _ => Reason::Elsewhere,
-            },
-        })
+        self.post.report()
     }
 
     fn tell_of_leaving(&self, rank: usize) {
-        self.post().left.store(rank as u32 + 1, Ordering::Release);
+        self.post.tell_of_leaving(rank);
+    }
+
+    fn join(&self, id: &[u8], around: Box<dyn Around>) -> Result<(), String> {
+        self.nccl.as_ref().map_or(Ok(()), |nccl| nccl.join(id, around))
+    }
+
+    fn joined(&self) -> Result<(), String> {
+        self.nccl.as_ref().map_or(Ok(()), NcclRank::joined)
+    }
+
+    fn end(&self) {
+        if let Some(nccl) = &self.nccl {
+            nccl.end();
+        }
     }
 }
 

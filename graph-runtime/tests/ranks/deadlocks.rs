@@ -213,6 +213,9 @@ fn two_graphs(device: &Device, world: &Communicator) -> Result<[graph_runtime::G
 
 #[test]
 fn graphs_that_are_launched_in_different_orders_end_at_once() {
+    if super::by_nccl() {
+        return; // NCCL takes the two sums for one, and so does whoever uses it (N1 of `docs/safety.md`)
+    }
     let begin = Instant::now();
     let launched = with_timeout(2, Duration::from_secs(600), |device, world| {
         let mut graphs = two_graphs(device, &world)?;
@@ -272,7 +275,7 @@ fn a_call_of_the_host_hides_no_circle() {
 
 #[test]
 fn a_communicator_of_a_graph_in_flight_waits_for_it() {
-    on_ranks(3, |device, world| {
+    on_ranks(super::at_most(3), |device, world| {
         let [mut one, mut two] = two_graphs(device, &world).unwrap();
         for _ in 0..20 {
             let first = one.launch_async().unwrap();

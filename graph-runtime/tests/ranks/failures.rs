@@ -2,7 +2,9 @@
 
 use crate::common::gather;
 use crate::common::random::Random;
-use graph_runtime::{Communicator, CommunicatorOptions, Device, Error, Graph, GraphBuilder, Launch, Reduction, Result};
+use graph_runtime::{
+    Communicator, CommunicatorOptions, Device, Error, Graph, GraphBuilder, Launch, Reduction, Result, Transport,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -85,14 +87,12 @@ fn wait_until(over: &dyn Fn() -> bool) {
 fn a_rank_dies_at_random_moments() {
     let mut random = Random(7);
     for round in 0..20 {
-        let ranks = 2 + random.below(4);
+        let ranks = super::at_most(2 + random.below(4));
         let dead = random.below(ranks);
         let death = DEATHS[random.below(DEATHS.len())];
         let moment = random.below(6).checked_sub(1);
         let (devices, _one) = super::devices(ranks);
-        let options = CommunicatorOptions {
-            timeout: Duration::from_millis(1500),
-        };
+        let options = super::options(Duration::from_millis(1500));
         let all = Communicator::local_with(&devices, options).unwrap();
         let begin = Instant::now();
         let left = std::sync::atomic::AtomicUsize::new(ranks - 1);
@@ -136,7 +136,7 @@ fn a_rank_that_cannot_build_tells_the_others() {
         builder.build().map(drop)
     });
     let messages = super::messages(built);
-    assert!(messages[0].contains("rank 1 cannot build it"), "{messages:?}");
+    assert!(messages[0].contains("rank 1 cannot build"), "{messages:?}");
 }
 
 #[test]
@@ -194,13 +194,27 @@ fn is_child(test: &str, variable: &str) -> bool {
 
 /// All GPUs of the machines that we have reach each other, so the driver in software is asked.
 #[test]
-fn gpus_that_do_not_reach_each_other_are_named() {
-    let test = "failures::gpus_that_do_not_reach_each_other_are_named";
+fn gpus_that_do_not_reach_each_other_are_named_or_use_nccl() {
+    let test = "failures::gpus_that_do_not_reach_each_other_are_named_or_use_nccl";
     if !is_child(test, "CUDA_GRAPH_DRIVER_NO_PEERS") {
         return;
     }
     let (devices, _one) = super::devices(2);
-    let error = Communicator::local(&devices).unwrap_err();
+    let all = Communicator::local(&devices).unwrap();
+    assert_eq!(
+        format!("{all:?}"),
+        "[Communicator(rank 0 of 2, by NCCL), Communicator(rank 1 of 2, by NCCL)]"
+    );
+    thread::scope(|scope| {
+        for (device, world) in devices.iter().zip(all) {
+            scope.spawn(move || live(&mut build(device, &world).unwrap(), Some(2)).unwrap());
+        }
+    });
+    let options = CommunicatorOptions {
+        transport: Transport::PeerMemory,
+        ..CommunicatorOptions::default()
+    };
+    let error = Communicator::local_with(&devices, options).unwrap_err();
     assert!(matches!(error, Error::Peer { rank: 1, .. }), "{error}");
     let message = error.to_string();
     let pair = "has no way to the memory of rank 1";

@@ -11,7 +11,7 @@ mod deadlocks;
 mod failures;
 mod processes;
 
-use graph_runtime::{Communicator, CommunicatorOptions, Device, Result};
+use graph_runtime::{Communicator, CommunicatorOptions, Device, Result, Transport};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -43,6 +43,25 @@ fn devices(ranks: usize) -> (Vec<Device>, Option<MutexGuard<'static, ()>>) {
     (devices.collect(), Some(one))
 }
 
+/// Whether NCCL carries the data between GPUs.
+fn by_nccl() -> bool {
+    common::wants_cuda() && std::env::var("CUDA_GRAPH_TEST_TRANSPORT").is_ok_and(|name| name == "nccl")
+}
+
+/// So many ranks, or two where each is a GPU of its own: with NCCL.
+fn at_most(ranks: usize) -> usize {
+    let has_two = by_nccl() && !common::is_software();
+    ranks.min(if has_two { 2 } else { ranks })
+}
+
+/// Options with a time limit for waiting ranks.
+fn options(timeout: Duration) -> CommunicatorOptions {
+    CommunicatorOptions {
+        timeout,
+        transport: if by_nccl() { Transport::Nccl } else { Transport::Auto },
+    }
+}
+
 /// Runs a function on each rank, each on a thread of its own, and returns the results by rank.
 fn on_ranks<T: Send>(ranks: usize, run: impl Fn(&Device, Communicator) -> T + Sync) -> Vec<T> {
     with_timeout(
@@ -55,8 +74,7 @@ fn on_ranks<T: Send>(ranks: usize, run: impl Fn(&Device, Communicator) -> T + Sy
 /// As [`on_ranks`], with a time limit for waiting ranks.
 fn with_timeout<T: Send>(ranks: usize, timeout: Duration, run: impl Fn(&Device, Communicator) -> T + Sync) -> Vec<T> {
     let (devices, _one) = devices(ranks);
-    let options = CommunicatorOptions { timeout };
-    let all = Communicator::local_with(&devices, options).unwrap();
+    let all = Communicator::local_with(&devices, options(timeout)).unwrap();
     thread::scope(|scope| {
         let run = &run;
         let threads = devices.iter().zip(all);

@@ -37,6 +37,8 @@ pub(super) enum Builtin {
     Gather,
     /// Sends and receives memory.
     Exchange,
+    /// Tells the host which collective of NCCL's runs.
+    Mark,
 }
 
 /// The module of a built-in kernel.
@@ -94,6 +96,11 @@ impl Builtin {
                     (Builtin::CopyWords, c"graph_runtime_copy_words"),
                     (Builtin::CopyBytes, c"graph_runtime_copy_bytes"),
                 ],
+            ),
+            Builtin::Mark => (
+                "graph-runtime/kernels/mark.ptx",
+                include_str!("../../../kernels/mark.ptx"),
+                &[(Builtin::Mark, c"graph_runtime_mark")],
             ),
             Builtin::Reduce(_) | Builtin::Gather | Builtin::Exchange => (
                 "graph-runtime/kernels/collective.ptx",

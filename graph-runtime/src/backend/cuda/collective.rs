@@ -1,4 +1,5 @@
-//! Collectives as kernel nodes, whose kernels meet those of the other ranks: `graph-runtime/kernels/collective.cu`.
+//! Collectives as kernel nodes, whose kernels meet those of the other ranks: `graph-runtime/kernels/collective.cu`. And
+//! how ranks are told of failures, whatever carries their data.
 
 use super::CudaExecutable;
 use super::add::launch;
@@ -160,7 +161,7 @@ impl CollectiveArguments {
             .for_each(|(to, station)| *to = station.address());
         let group = Group {
             stations,
-            post: station.post_address(),
+            post: station.post().address(),
             timeout: u64::try_from(member.timeout().as_nanos()).unwrap_or(u64::MAX),
             rank: rank as u64,
             ranks: ranks as u64,
@@ -209,6 +210,9 @@ impl CollectiveArguments {
 impl CudaExecutable {
     /// Loads the kernel of a collective, and refuses one that it cannot do.
     pub(super) fn prepare_collective(&mut self, draft: &Draft, node: usize, call: &CollectiveCall) -> Result<()> {
+        if self.capture_collective(draft, node, call)? {
+            return Ok(());
+        }
         if call.kind == NodeKind::Exchange && call.moves.len() > MAX_MOVES {
             return Err(Error::Unsupported {
                 site: Site::graph(&draft.name).at_node(&draft.nodes[node].name),
@@ -238,7 +242,7 @@ impl CudaExecutable {
             .iter()
             .position(|known| known.is(&call.communicator))?;
         let graph = self.user_objects.joined.as_ref()?.address() + (size_of::<u32>() * index) as u64;
-        let number = station.number(&draft.name, &draft.nodes[node].name);
+        let number = station.post().number(&draft.name, &draft.nodes[node].name);
         let (mut arguments, config) =
             CollectiveArguments::of(call, &station, (number, node, graph), |part| self.adder.device(part));
         let mut pointers = arguments.pointers(call.kind);
@@ -258,6 +262,10 @@ impl CudaExecutable {
         after: &[CUgraphNode],
         (node, call): (usize, &CollectiveCall),
     ) -> Result<CUgraphNode, CudaError> {
+        // SAFETY: by the caller's promise.
+        if let Some(added) = unsafe { self.add_by_nccl(draft, graph, after, (node, call)) } {
+            return added;
+        }
         let name = &*draft.nodes[node].name;
         announce_node!(
             self.cuda,
@@ -276,8 +284,12 @@ impl CudaExecutable {
         added.unwrap_or_else(|| unsafe { api.add_empty_node(graph, after) })
     }
 
-    /// Makes later launches of a collective use its memory where that is now. The context is current.
+    /// Makes later launches of a collective use its memory where that is now. The context is current. (The memory of
+    /// what NCCL carries stays where it was.)
     pub(super) fn apply_collective(&self, draft: &Draft, node: usize, call: &CollectiveCall) -> Result<()> {
+        if call.communicator.is_by_nccl() {
+            return Ok(());
+        }
         let (api, exec, handle) = (self.cuda.api(), self.exec, self.handle(node));
         let applied = self.with_collective(draft, (node, call), |params| {
             // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `params` lives until this returns.

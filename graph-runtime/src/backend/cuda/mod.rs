@@ -33,6 +33,7 @@ mod delay;
 mod programmatic;
 mod memory_nodes;
 mod collective;
+mod nccl;
 mod add;
 mod attribute;
 mod texture;
@@ -114,8 +115,9 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    or a surface, it gets the handle of one that reaches the memory of its argument alone (D10, D13): `adder` has the
 ///    objects, which are destroyed after `exec` and `graph`, or when nodes have others and no launch is in flight. The
 ///    kernel of a collective touches the parts of its node, and stations of its ranks, which `user_objects` keeps
-///    (facts 1 to 3 of [`CudaStation`](crate::ownership::station::CudaStation)). For captured work, the `unsafe` of the
-///    calls vouches; for a raw node, the `unsafe` of `GraphBuilder::raw` (U2, U3).
+///    (facts 1 to 3 of [`CudaStation`](crate::ownership::station::CudaStation)); the kernels of NCCL touch the same
+///    parts, and memory that its communicator keeps ([`NcclRank`](crate::ownership::nccl_rank::NcclRank)). For captured
+///    work, the `unsafe` of the calls vouches; for a raw node, the `unsafe` of `GraphBuilder::raw` (U2, U3).
 /// 6. *Argument values are copied* by CUDA (D1) when a node is added or changed; scratch memory need only live for the
 ///    call.
 /// 7. *Conditions are numbers in memory that nodes read.* Conditional handles and body graphs belong to the CUDA graph

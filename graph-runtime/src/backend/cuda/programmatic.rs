@@ -91,7 +91,9 @@ pub(super) fn divide_alike(kernels: &Kernels, blueprint: &Blueprint<'_>) -> Resu
             let most = functions.entry(kernel.function).or_insert(0);
             *most = shared.max(*most);
         }
-        if let Op::External(External::Collective(call)) = &blueprint.program.ops[node] {
+        if let Op::External(External::Collective(call)) = &blueprint.program.ops[node]
+            && !call.communicator.is_by_nccl()
+        {
             collectives.push(kernels.builtin(collective::kernel(call), GuardForm::default()));
         }
     }

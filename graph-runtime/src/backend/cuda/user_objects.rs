@@ -22,8 +22,6 @@ pub(super) struct UserObjects {
     _closures: Vec<Arc<dyn Any + Send + Sync>>,
     /// The events of `record` and `wait` nodes.
     _events: Vec<Event>,
-    /// The communicators of collectives, with the stations of all of their ranks.
-    pub(super) communicators: Arc<[Communicator]>,
     /// The number that the graph has on all ranks of each of them.
     pub(super) joined: Option<CudaMemory>,
     /// The captured graphs, by node.
@@ -34,6 +32,9 @@ pub(super) struct UserObjects {
     pub(super) nowhere: Option<CudaMemory>,
     /// The copies of conditions that predicated kernels test, and the tickets by which their blocks agree.
     pub(super) condition_copies: Option<CudaMemory>,
+    /// The communicators of collectives, with the stations of all of their ranks. They are dropped after the graphs
+    /// that were captured of what NCCL queues (fact 2 of [`NcclRank`](crate::ownership::nccl_rank::NcclRank)).
+    pub(super) communicators: Arc<[Communicator]>,
 }
 
 impl UserObjects {

@@ -92,6 +92,11 @@ fn check_node(graph: &Graph, node: usize) -> Result<()> {
             site: graph.site().at_node(&graph.data.draft.nodes[node].name),
             message: "the memory of a `capture` or `raw` node cannot be rebound: its closure had the old address",
         }),
+        Some(External::Collective(call)) if call.communicator.is_by_nccl() => Err(Error::Unsupported {
+            site: graph.site().at_node(&graph.data.draft.nodes[node].name),
+            message: "the memory of a collective that NCCL carries cannot be rebound: build another graph, or copy to memory of \
+                      the graph before the collective",
+        }),
         Some(External::Call(_) | External::Record(_) | External::Wait(_) | External::Collective(_)) | None => Ok(()),
     }
 }

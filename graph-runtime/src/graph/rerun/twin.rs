@@ -212,7 +212,7 @@ impl<'g> Twin<'g> {
             program: &self.program,
             order: &self.order,
             after: &self.after,
-            programmatic: &Programmatic::of(&data.draft),
+            programmatic: &Programmatic::of(&data.draft, &self.program),
             layouts: &data.layouts,
             delays: None,
             debug: self.debug,

@@ -17,13 +17,13 @@ mod state;
 use super::link::Link;
 use super::peer::{Peer, place};
 use super::rank_event::{Key, RankEvent, Seated};
-use super::station::{Reason, Report, Station};
+use super::station::{Around, Reason, Report, Station};
 use super::{Given, Member};
 use state::{DROPPED, ENDED, Group, Meeting, PANICKED, Rank, State, group_number};
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::net::TcpStream;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// All ranks that may meet.
@@ -191,6 +191,10 @@ impl World {
                 &what,
                 "it runs another collective; all ranks launch the graphs that share a communicator in one order",
             ),
+            (None, Reason::Nccl) => {
+                let said = &report.said;
+                Peer::new(missing, format!("rank {missing} cannot go on at {what}: {said}"))
+            }
         };
         state.break_group(group, &peer);
         self.tell(|| RankEvent::Fail {
@@ -210,7 +214,7 @@ impl World {
 
     /// Waits until all ranks of the member's group have come to the same place, and returns what each has given.
     pub(super) fn meet(&self, member: &Member, key: Key, what: &str, given: Vec<u8>) -> Result<Given, Peer> {
-        let (meeting, mut state) = self.come(member, key, what, given)?;
+        let (meeting, mut state) = self.come(member.seated(), &member.members, key, what, given)?;
         if state.break_circles() {
             self.changed.notify_all();
         }
@@ -247,20 +251,21 @@ impl World {
     /// Brings a rank to a meeting, and tells the other processes of that.
     fn come(
         &self,
-        member: &Member,
+        seat: Seated,
+        members: &Arc<[usize]>,
         key: Key,
         what: &str,
         given: Vec<u8>,
     ) -> Result<(Arc<Meeting>, MutexGuard<'_, State>), Peer> {
         let copy = self.link.get().map(|_| given.clone());
         let mut state = self.lock();
-        let meeting = state.come(member.seated(), &member.members, key, what, given)?;
+        let meeting = state.come(seat.clone(), members, key, what, given)?;
         if meeting.result.get().is_some() {
             self.changed.notify_all();
         }
         self.tell(|| RankEvent::Come {
-            seat: member.seated(),
-            members: member.members.to_vec(),
+            seat,
+            members: members.to_vec(),
             key,
             what: what.to_owned(),
             given: copy.unwrap_or_default(),
@@ -275,7 +280,7 @@ impl World {
 
     /// Gives the bytes of a rank that does not wait for the others.
     pub(super) fn announce(&self, member: &Member, key: Key, what: &str, given: Vec<u8>) {
-        let _ = self.come(member, key, what, given);
+        let _ = self.come(member.seated(), &member.members, key, what, given);
         self.changed.notify_all();
     }
 
@@ -347,5 +352,83 @@ impl World {
         }
         drop(state);
         self.changed.notify_all();
+    }
+}
+
+/// A rank, for the thread that watches its collectives. It keeps nothing alive.
+pub(super) struct Watched {
+    world: Weak<World>,
+    seat: Seated,
+    members: Arc<[usize]>,
+    timeout: Duration,
+    /// The meeting of the ranks that wait in the same collective as this one, and the words of this rank.
+    waiting: Mutex<Option<(Arc<Meeting>, String)>>,
+}
+
+impl Watched {
+    pub(super) fn new(member: &Member) -> Self {
+        Self {
+            world: Arc::downgrade(&member.world),
+            seat: member.seated(),
+            members: member.members.clone(),
+            timeout: member.timeout(),
+            waiting: Mutex::default(),
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Option<(Arc<Meeting>, String)>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Around for Watched {
+    fn rank(&self) -> usize {
+        self.seat.rank
+    }
+
+    fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    fn is_broken(&self) -> bool {
+        let world = self.world.upgrade();
+        world.is_none_or(|world| world.broken(self.seat.group).is_some())
+    }
+
+    fn wait_at(&self, count: u32, what: &str) {
+        /// The meetings that calls of the host have numbers below this.
+        const WATCHED: u64 = 1 << 63;
+        let Some(world) = self.world.upgrade() else {
+            return;
+        };
+        let key = Key::Host(WATCHED | u64::from(count));
+        let came = world.come(self.seat.clone(), &self.members, key, what, what.into());
+        let came = came.map(|(meeting, _)| (meeting, what.to_owned()));
+        *self.waiting() = came.ok();
+        world.changed.notify_all();
+    }
+
+    fn missing(&self) -> Option<(usize, Reason)> {
+        let waiting = self.waiting();
+        let (meeting, own) = waiting.as_ref()?;
+        let others = |given: &[Option<Vec<u8>>]| {
+            let differs = |given: &Option<Vec<u8>>| given.as_ref().is_some_and(|given| *given != own.as_bytes());
+            let elsewhere = given.iter().position(differs).map(|rank| (rank, Reason::Elsewhere));
+            let absent = || {
+                given
+                    .iter()
+                    .position(Option::is_none)
+                    .map(|rank| (rank, Reason::Absent))
+            };
+            elsewhere.or_else(absent)
+        };
+        match meeting.result.get() {
+            Some(all) => others(&all.iter().cloned().map(Some).collect::<Vec<_>>()),
+            None => others(&meeting.given.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
     }
 }

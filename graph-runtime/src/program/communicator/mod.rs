@@ -16,15 +16,36 @@ pub(crate) mod number;
 pub(crate) mod peer;
 
 use crate::error::{Error, Result, Site};
-use meeting::World;
+use meeting::{Watched, World};
 use peer::Peer;
 use rank_event::{Key, Seated};
-use station::{RankDevice, Station};
+use station::{Carrier, Elsewhere, RankDevice, Station};
 use std::fmt;
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+/// What carries the data of collectives between GPUs. Emulated devices need nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// As [`Transport::PeerMemory`] if all ranks' GPUs reach each other's memory, and as [`Transport::Nccl`] otherwise.
+    #[default]
+    Auto,
+    /// Kernels of this crate, which write into the memory of the other ranks' GPUs. These are in one machine, 32 at
+    /// most, and reach each other (NVLink, or PCIe where the machine allows that). Sums are added in the order of
+    /// ranks.
+    PeerMemory,
+    /// NCCL (2.18 or newer), between any GPUs of any hosts, each of which is one rank. It is loaded when a communicator
+    /// needs it: from where `LD_LIBRARY_PATH` says, a CUDA toolkit, or the Python package `nvidia-nccl-cu12` or `-cu13`
+    /// (which PyTorch brings). Its own variables count, such as `NCCL_SOCKET_IFNAME` and `NCCL_DEBUG`. The order in
+    /// which it adds sums is its own.
+    ///
+    /// The memory of a collective cannot be rebound. In the body of an `if`, a `while` or a `switch`, NCCL before 2.29
+    /// needs `NCCL_GRAPH_MIXING_SUPPORT=0` in the environment in which the program starts: else it puts events into
+    /// its graphs, and CUDA has no events there.
+    Nccl,
+}
 
 /// Options of a [`Communicator`].
 ///
@@ -35,12 +56,15 @@ pub struct CommunicatorOptions {
     /// returns [`Error::Peer`](crate::Error::Peer), which names the node and the rank that is late, and so do all other
     /// ranks: the communicator cannot be used any more. The default is a minute.
     pub timeout: Duration,
+    /// What carries the data between GPUs. All ranks ask for the same.
+    pub transport: Transport,
 }
 
 impl Default for CommunicatorOptions {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(60),
+            transport: Transport::Auto,
         }
     }
 }
@@ -80,6 +104,9 @@ pub struct Communicator(pub(crate) Arc<Member>);
 /// The first bytes that a rank gives when it splits a communicator. Those of a rank that builds a graph are others.
 const SPLIT: &[u8] = b"split\n";
 
+/// The card of a GPU whose memory no other process opens.
+const NCCL_CARD: &[u8] = b"nccl";
+
 /// The bytes that all ranks have given, in the order of ranks.
 pub(crate) type Given = Arc<Vec<Vec<u8>>>;
 
@@ -98,6 +125,8 @@ pub(crate) struct Member {
     pub(crate) device: Arc<dyn RankDevice>,
     /// The stations of all ranks of the group; none where the host meets for them.
     pub(crate) stations: Arc<[Arc<dyn Station>]>,
+    /// What carries the data, if there are stations.
+    carrier: Carrier,
     /// The number of meetings of the host so far.
     host_meetings: AtomicU64,
 }
@@ -106,10 +135,10 @@ impl Communicator {
     /// One communicator for each device, which together are a world. At most `sharing` ranks are one GPU.
     pub(crate) fn world(
         devices: Vec<Arc<dyn RankDevice>>,
-        sharing: usize,
+        (sharing, carrier): (usize, Carrier),
         options: CommunicatorOptions,
     ) -> Result<Vec<Self>> {
-        let stations = devices.iter().filter_map(|device| device.station().transpose());
+        let stations = devices.iter().filter_map(|device| device.station(carrier).transpose());
         let stations: Arc<[Arc<dyn Station>]> = stations.collect::<Result<_>>()?;
         let (world, group) = World::new(devices.len(), sharing, options.timeout, &stations);
         let members: Arc<[usize]> = (0..devices.len()).collect();
@@ -122,18 +151,26 @@ impl Communicator {
             members: members.clone(),
             device,
             stations: stations.clone(),
+            carrier,
             host_meetings: AtomicU64::new(0),
         };
-        Ok(ranks.map(member).map(|member| Self(Arc::new(member))).collect())
+        let all: Vec<Self> = ranks.map(member).map(|member| Self(Arc::new(member))).collect();
+        if let Some(first) = all.first().filter(|first| first.is_by_nccl()) {
+            let id = first.0.device.nccl_id()?;
+            all.iter().try_for_each(|one| one.0.join(&id))?;
+            all.iter().try_for_each(|one| one.0.joined())?;
+        }
+        Ok(all)
     }
 
     /// The communicator of a rank that is a process, and has connections to all others, `size` in all. All ranks call
-    /// this at the same time.
+    /// this at the same time. A GPU reaches only those that are on its machine, which is a text, and the second value
+    /// of `reach` at most.
     pub(crate) fn of_process(
         device: Arc<dyn RankDevice>,
         (rank, size): (usize, usize),
         connections: Vec<(usize, TcpStream)>,
-        options: CommunicatorOptions,
+        (options, reach): (CommunicatorOptions, (&str, usize)),
     ) -> Result<Self> {
         let stations: Arc<[Arc<dyn Station>]> = Arc::default();
         let (world, group) = World::new(size, 1, options.timeout, &stations);
@@ -149,9 +186,55 @@ impl Communicator {
             members: (0..size).collect(),
             device,
             stations,
+            carrier: Carrier::Kernels,
             host_meetings: AtomicU64::new(0),
         }));
-        bare.split_to(0, rank, true)
+        let carrier = bare.choose_carrier(options.transport, reach)?;
+        let joined = bare.split_to(0, rank, carrier, true);
+        if carrier == Carrier::Nccl || options.transport != Transport::Auto {
+            return joined;
+        }
+        // NCCL carries the data if a rank cannot open the memory of another one.
+        let given = joined.as_ref().err().map_or_else(String::new, ToString::to_string);
+        let all = match bare.agree(given) {
+            Ok(all) => all,
+            Err(error) => return joined.and(Err(error)),
+        };
+        let mut reasons = all.iter().filter(|reason| !reason.is_empty());
+        let Some(reason) = reasons.next() else {
+            return joined;
+        };
+        drop(joined);
+        let reason = String::from_utf8_lossy(reason);
+        let by_nccl = bare.split_to(0, rank, Carrier::Nccl, true);
+        by_nccl.map_err(|error| error.after(&reason))
+    }
+
+    /// Gives bytes to all ranks, and gets those of all.
+    fn agree(&self, given: impl Into<Vec<u8>>) -> Result<Given> {
+        let key = Key::Host(self.0.next_host_meeting());
+        let all = self.0.meet(key, "`from_env`", given.into());
+        all.map_err(|peer| peer.at(Site::default()))
+    }
+
+    /// What carries the data of processes: the same on all ranks.
+    fn choose_carrier(&self, transport: Transport, (machine, most): (&str, usize)) -> Result<Carrier> {
+        let given = |transport: Transport| format!("{transport:?}\n");
+        let all = self.agree(given(transport) + machine)?;
+        let other = all
+            .iter()
+            .position(|other| !other.starts_with(given(transport).as_bytes()));
+        if let Some(other) = other {
+            let message =
+                format!("rank {other} asks for another transport than `{transport:?}`: all ranks ask for one");
+            return Err(Peer::new(other, message).at(Site::default()));
+        }
+        let is_near = self.size() <= most && all.iter().all(|other| *other == all[0]);
+        Ok(match transport {
+            Transport::Nccl => Carrier::Nccl,
+            Transport::Auto if !is_near => Carrier::Nccl,
+            Transport::Auto | Transport::PeerMemory => Carrier::Kernels,
+        })
     }
 
     /// Returns the failure that a kernel of one of these ranks has reported, if there is one.
@@ -199,11 +282,11 @@ impl Communicator {
     /// [`Error::Peer`](crate::Error::Peer) if a rank has left, does not come in time or builds a graph instead;
     /// [`Error::Cuda`](crate::Error::Cuda) if a GPU has no memory for it.
     pub fn split(&self, color: usize, key: usize) -> Result<Self> {
-        self.split_to(color, key, false)
+        self.split_to(color, key, self.0.carrier, false)
     }
 
     /// Makes a communicator as [`Communicator::split`] does, or of all ranks, with their stations.
-    fn split_to(&self, color: usize, key: usize, is_whole: bool) -> Result<Self> {
+    fn split_to(&self, color: usize, key: usize, carrier: Carrier, is_whole: bool) -> Result<Self> {
         let meeting = self.0.next_host_meeting();
         let splits = match is_whole {
             true => Vec::new(),
@@ -211,9 +294,12 @@ impl Communicator {
         };
         let is_of_processes = self.0.world.is_of_processes();
         let mut card = Vec::new();
-        if let Some(station) = self.0.device.station()? {
+        if let Some(station) = self.0.device.station(carrier)? {
             if is_of_processes {
-                card = station.card()?;
+                card = match carrier {
+                    Carrier::Nccl => NCCL_CARD.to_vec(),
+                    Carrier::Kernels => station.card()?,
+                };
             }
             self.0.world.bring(self.0.group, meeting, self.0.of_world(), station);
         }
@@ -233,7 +319,10 @@ impl Communicator {
             }
             chosen.push((key, rank));
             if is_of_processes && rank != self.rank() {
-                let opened = self.0.device.open(card);
+                let opened = match carrier {
+                    Carrier::Nccl if card == NCCL_CARD => Ok(Some(Arc::new(Elsewhere) as _)),
+                    _ => self.0.device.open(card),
+                };
                 let failed = |message| Peer::new(rank, format!("rank {rank} {message}")).at(Site::default());
                 if let Some(station) = opened.map_err(failed)? {
                     let world = &self.0.world;
@@ -245,7 +334,7 @@ impl Communicator {
         let members: Arc<[usize]> = chosen.iter().map(|&(_, rank)| self.0.members[rank]).collect();
         let own = chosen.iter().position(|&(_, rank)| rank == self.rank()).unwrap_or(0);
         let (group, stations) = self.0.world.split(self.0.group, meeting, color, &members);
-        Ok(Self(Arc::new(Member {
+        let split = Self(Arc::new(Member {
             world: self.0.world.clone(),
             group,
             splits,
@@ -253,8 +342,18 @@ impl Communicator {
             members,
             device: self.0.device.clone(),
             stations,
+            carrier,
             host_meetings: AtomicU64::new(0),
-        })))
+        }));
+        if split.is_by_nccl() {
+            split.0.join_all()?;
+        }
+        Ok(split)
+    }
+
+    /// Whether NCCL carries the data.
+    pub(crate) fn is_by_nccl(&self) -> bool {
+        self.0.is_by_nccl()
     }
 }
 
@@ -267,7 +366,8 @@ fn read_split(given: &[u8]) -> Option<(usize, usize, &[u8])> {
 
 impl fmt::Debug for Communicator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Communicator(rank {} of {})", self.rank(), self.size())
+        let carrier = if self.is_by_nccl() { ", by NCCL" } else { "" };
+        write!(f, "Communicator(rank {} of {}{carrier})", self.rank(), self.size())
     }
 }
 
@@ -289,6 +389,46 @@ impl Member {
     /// The number of the next meeting of the host, which is the same on all ranks that make the same calls.
     pub(crate) fn next_host_meeting(&self) -> u64 {
         self.host_meetings.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Whether NCCL carries the data.
+    pub(crate) fn is_by_nccl(&self) -> bool {
+        self.carrier == Carrier::Nccl && !self.stations.is_empty()
+    }
+
+    /// Joins the other ranks by NCCL. All ranks of the group do so.
+    fn join_all(&self) -> Result<()> {
+        let id = match self.rank {
+            0 => self
+                .device
+                .nccl_id()
+                .inspect_err(|error| _ = self.fail(&error.to_string()))?,
+            _ => Vec::new(),
+        };
+        let key = Key::Host(self.next_host_meeting());
+        let all = self.meet(key, "the beginning of NCCL", id);
+        let all = all.map_err(|peer| peer.at(Site::default()))?;
+        self.join(&all[0])?;
+        self.joined()
+    }
+
+    /// Begins to join the other ranks by NCCL, which find each other by `id`.
+    fn join(&self, id: &[u8]) -> Result<()> {
+        let joined = self.stations[self.rank].join(id, Box::new(Watched::new(self)));
+        joined.map_err(|message| self.fail(&message))
+    }
+
+    /// Waits until all ranks have joined by NCCL.
+    fn joined(&self) -> Result<()> {
+        let joined = self.stations[self.rank].joined();
+        joined.map_err(|message| self.fail(&message))
+    }
+
+    /// Tells all ranks that this one cannot go on. Returns the error, or the one that ranks had before.
+    fn fail(&self, message: &str) -> Error {
+        let peer = Peer::new(self.rank, format!("rank {} {message}", self.rank));
+        self.world.fail(self.group, &peer);
+        self.world.broken(self.group).unwrap_or(peer).at(Site::default())
     }
 
     /// Waits until all ranks of the group are at the same place, and returns what each has given. `what` tells the
@@ -336,6 +476,9 @@ impl Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
+        if let Some(own) = self.stations.get(self.rank) {
+            own.end();
+        }
         self.world.leave(&self.seated());
     }
 }

@@ -57,6 +57,11 @@ impl Seats {
         self.seats.is_empty()
     }
 
+    /// Whether NCCL carries the data of one of its communicators.
+    pub(crate) fn is_by_nccl(&self) -> bool {
+        self.seats.iter().any(|seat| seat.member.is_by_nccl())
+    }
+
     /// Compares the plan, and what exchanges send and receive, with those of the other ranks. All ranks come to this.
     pub(crate) fn join(&self, plan: &[Line], calls: &[(&str, &CollectiveCall)]) -> Result<(), Peer> {
         for seat in &self.seats {
