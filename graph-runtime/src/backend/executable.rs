@@ -181,8 +181,14 @@ impl Executable {
     ) -> Result<()> {
         let _range = range("profile", draft);
         match self {
-            Executable::Cuda(exec) => exec.profile(draft, program, rows, claims, recorder),
-            Executable::Debug(exec) => exec.profile(draft, program, claims, recorder),
+            Executable::Cuda(exec) => {
+                exec.check_communicators(draft, true)?;
+                exec.profile(draft, program, rows, claims, recorder)
+            }
+            Executable::Debug(exec) => {
+                exec.parts().check_communicators(draft, true)?;
+                exec.profile(draft, program, claims, recorder)
+            }
             Executable::Emulator(exec) => {
                 let _using = claims.begin(ptr::null_mut(), None).at(|| Site::graph(&draft.name))?;
                 exec.profile(draft, program, recorder)
@@ -234,11 +240,11 @@ impl Executable {
         let _range = range("launch", draft);
         match self {
             Executable::Cuda(exec) => {
-                exec.check_communicators(draft)?;
+                exec.check_communicators(draft, false)?;
                 exec.launch_shared(draft, claims, stream)
             }
             Executable::Debug(exec) => {
-                exec.parts().check_communicators(draft)?;
+                exec.parts().check_communicators(draft, false)?;
                 exec.launch_shared(draft, program, claims, stream)?;
                 exec.parts().check_ranks()
             }

@@ -304,17 +304,22 @@ impl CudaExecutable {
         &self.user_objects.communicators
     }
 
-    /// Tells kernels the number that the graph has on all ranks of each communicator.
+    /// Notes the number that the graph has on all ranks of each communicator, and tells it to kernels.
     pub(crate) fn joined(&self, draft: &Draft, seats: &Seats) -> Result<()> {
-        let Some(joined) = &self.user_objects.joined else {
-            return Ok(());
+        let all = self.communicators().iter();
+        let numbers: Vec<u64> = all.map(|communicator| seats.joined(communicator)).collect();
+        let written = match &self.user_objects.joined {
+            Some(joined) => {
+                let bytes: Vec<u8> = numbers
+                    .iter()
+                    .flat_map(|&number| (number as u32).to_le_bytes())
+                    .collect();
+                joined.write(0, &bytes)
+            }
+            None => Ok(()),
         };
-        let numbers = self
-            .communicators()
-            .iter()
-            .map(|communicator| seats.joined(communicator) as u32);
-        let bytes: Vec<u8> = numbers.flat_map(u32::to_le_bytes).collect();
-        joined.write(0, &bytes).at(|| Site::graph(&draft.name))
+        let _ = self.user_objects.numbers.set(numbers);
+        written.at(|| Site::graph(&draft.name))
     }
 
     /// Tells the other ranks of a failed launch, after which nothing runs in the context. Returns the error.
@@ -332,14 +337,20 @@ impl CudaExecutable {
         Communicator::check(self.communicators())
     }
 
-    /// Refuses a launch of a graph whose communicators cannot be used any more.
-    pub(crate) fn check_communicators(&self, draft: &Draft) -> Result<()> {
+    /// Refuses a launch, or a profile, of a graph whose communicators cannot be used any more, and where NCCL carries
+    /// the data, one that the other ranks do not make. The caller has claimed the stations.
+    pub(crate) fn check_communicators(&self, draft: &Draft, is_profile: bool) -> Result<()> {
         let site = || Site::graph(&draft.name);
-        let mut broken = self
-            .communicators()
-            .iter()
-            .filter_map(|communicator| communicator.0.broken(site));
-        broken.next().map_or(Ok(()), Err)
+        let all = self.communicators();
+        if let Some(error) = all.iter().find_map(|communicator| communicator.0.broken(site)) {
+            return Err(error);
+        }
+        let numbers = self.user_objects.numbers.get();
+        let number = |index| numbers.and_then(|numbers: &Vec<u64>| numbers.get(index)).copied();
+        let agreed = all.iter().enumerate().try_for_each(|(index, communicator)| {
+            communicator.agree_on_launch(number(index).unwrap_or(u64::MAX), &draft.name, is_profile)
+        });
+        agreed.map_err(|peer| peer.at(site()))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::program::event::Event;
 use crate::program::pointer::Addresses;
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The objects of the user, and their streams and memory. They are dropped only when no launch is in flight and the
 /// graph is destroyed; if that is not sure, they are leaked. Closures are dropped before the streams to which they may
@@ -22,8 +22,10 @@ pub(super) struct UserObjects {
     _closures: Vec<Arc<dyn Any + Send + Sync>>,
     /// The events of `record` and `wait` nodes.
     _events: Vec<Event>,
-    /// The number that the graph has on all ranks of each of them.
+    /// The number that the graph has on all ranks of each communicator, for kernels.
     pub(super) joined: Option<CudaMemory>,
+    /// The same for the host, once all ranks have built the graph.
+    pub(super) numbers: OnceLock<Vec<u64>>,
     /// The captured graphs, by node.
     pub(super) captured: HashMap<usize, Captured>,
     /// The addresses of all memory when the graph was built, for closures of `capture` and `raw` nodes.
@@ -60,6 +62,7 @@ impl UserObjects {
             _events: events,
             communicators: communicators.into(),
             joined: None,
+            numbers: OnceLock::new(),
             captured: HashMap::new(),
             addresses: Arc::new(Addresses::new(storage.iter().map(Storage::first))),
             nowhere: None,

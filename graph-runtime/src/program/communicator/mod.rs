@@ -22,8 +22,8 @@ use rank_event::{Key, Seated};
 use station::{Carrier, Elsewhere, RankDevice, Station};
 use std::fmt;
 use std::net::TcpStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What carries the data of collectives between GPUs. Emulated devices need nothing.
@@ -104,6 +104,9 @@ pub struct Communicator(pub(crate) Arc<Member>);
 /// The first bytes that a rank gives when it splits a communicator. Those of a rank that builds a graph are others.
 const SPLIT: &[u8] = b"split\n";
 
+/// The first bytes that a rank gives when it launches another graph than before.
+const LAUNCH: &str = "launch\n";
+
 /// The card of a GPU whose memory no other process opens.
 const NCCL_CARD: &[u8] = b"nccl";
 
@@ -129,6 +132,16 @@ pub(crate) struct Member {
     carrier: Carrier,
     /// The number of meetings of the host so far.
     host_meetings: AtomicU64,
+    /// The launches that the ranks have agreed on: only where NCCL carries the data.
+    launches: Mutex<Launches>,
+}
+
+/// Launches of one graph in a row: the last ones of a rank.
+#[derive(Default)]
+struct Launches {
+    /// The number of the graph, which is the same on all ranks, and whether it is profiled. There is none at first.
+    graph: Option<(u64, bool)>,
+    count: u64,
 }
 
 impl Communicator {
@@ -153,6 +166,7 @@ impl Communicator {
             stations: stations.clone(),
             carrier,
             host_meetings: AtomicU64::new(0),
+            launches: Mutex::default(),
         };
         let all: Vec<Self> = ranks.map(member).map(|member| Self(Arc::new(member))).collect();
         if let Some(first) = all.first().filter(|first| first.is_by_nccl()) {
@@ -188,6 +202,7 @@ impl Communicator {
             stations,
             carrier: Carrier::Kernels,
             host_meetings: AtomicU64::new(0),
+            launches: Mutex::default(),
         }));
         let carrier = bare.choose_carrier(options.transport, reach)?;
         let joined = bare.split_to(0, rank, carrier, true);
@@ -241,6 +256,38 @@ impl Communicator {
     pub(crate) fn check(all: &[Self]) -> Result<()> {
         let mut reported = all.iter().filter_map(|communicator| communicator.0.reported());
         reported.next().map_or(Ok(()), Err)
+    }
+
+    /// Makes sure, where NCCL carries the data, that all ranks launch the graph next which has this number on all of
+    /// them, or profile it: NCCL would take its collectives for those of another graph, whose sizes may be others. So
+    /// the ranks meet before each launch of another graph than the one before, and compare how often they have launched
+    /// that one. They go on alike: as long as ranks launch one graph, their collectives are the same.
+    pub(crate) fn agree_on_launch(&self, number: u64, graph: &str, is_profile: bool) -> Result<(), Peer> {
+        if !self.is_by_nccl() {
+            return Ok(());
+        }
+        // The claim of the caller's launch on the station lets no other launch come between. So nobody else waits here.
+        let mut last = self.0.launches.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.graph == Some((number, is_profile)) {
+            last.count += 1;
+            return Ok(());
+        }
+        let doing = if is_profile { "profiles" } else { "launches" };
+        let given = format!("{LAUNCH}{number}\n{}\n{doing} graph `{graph}`", last.count);
+        let key = Key::Host(self.0.next_host_meeting());
+        let all = self
+            .0
+            .meet(key, &format!("a launch of graph `{graph}`"), given.clone().into_bytes())?;
+        if let Some(rank) = all.iter().position(|other| *other != given.as_bytes()) {
+            let peer = Peer::new(rank, other_launch(rank, &all[rank], graph, last.count));
+            self.0.world.fail(self.0.group, &peer);
+            return Err(peer);
+        }
+        *last = Launches {
+            graph: Some((number, is_profile)),
+            count: 1,
+        };
+        Ok(())
     }
 
     /// Tells the other ranks that a launch of this one has failed, after which it does not come any more.
@@ -344,6 +391,7 @@ impl Communicator {
             stations,
             carrier,
             host_meetings: AtomicU64::new(0),
+            launches: Mutex::default(),
         }));
         if split.is_by_nccl() {
             split.0.join_all()?;
@@ -355,6 +403,24 @@ impl Communicator {
     pub(crate) fn is_by_nccl(&self) -> bool {
         self.0.is_by_nccl()
     }
+}
+
+/// What another rank does instead of launching this graph, after so many launches of the graph before.
+fn other_launch(rank: usize, given: &[u8], graph: &str, count: u64) -> String {
+    const RULE: &str = "with NCCL, all ranks launch the graphs that share a communicator in one order";
+    let text = String::from_utf8_lossy(given);
+    let Some(launch) = text.strip_prefix(LAUNCH) else {
+        return format!("rank {rank} builds a graph or calls `split` while this rank launches graph `{graph}`: {RULE}");
+    };
+    let mut lines = launch.lines().skip(1);
+    let (before, doing) = (
+        lines.next().unwrap_or(""),
+        lines.next().unwrap_or("launches another graph"),
+    );
+    format!(
+        "rank {rank} {doing} after {before} launches of the graph before it, and this rank launches graph `{graph}` \
+         after {count}: {RULE}"
+    )
 }
 
 /// The color and the key that a rank gives to a split, and the card of its station; `None` if it does something else.
