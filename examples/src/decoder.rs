@@ -13,9 +13,6 @@ use std::time::{Duration, Instant};
 
 /// Columns of a head of attention.
 pub const HEAD: usize = 64;
-/// The tokens of an iteration of the loop: an iteration costs a few microseconds, whatever it does.
-const TOKENS: usize = 4;
-
 /// The sizes of a decoder. The width is a multiple of [`HEAD`] and at most 1,024, as is the context.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sizes {
@@ -95,9 +92,52 @@ impl Sizes {
         self.vector(self.layers, 0)
     }
 
+    /// The length of the memory by which the blocks of a decoder pass numbers to each other.
+    pub const fn passed(self) -> usize {
+        let layers = if self.layers == 0 { 1 } else { self.layers };
+        73 * self.width * layers
+    }
+
     /// The layer that is `index` layers before the last one.
     pub const fn back(self, index: usize) -> usize {
         self.layers.saturating_sub(1 + index)
+    }
+}
+
+/// The launches of the kernel that makes tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The number of blocks. All run at the same time.
+    pub blocks: u32,
+    /// The threads of a block.
+    pub threads: u32,
+    /// The dynamic shared memory of a block, in bytes.
+    pub shared: u32,
+    /// The blocks of a cluster.
+    pub cluster: u32,
+    /// The launches in an iteration of the loop, which costs a few microseconds by itself.
+    pub launches: usize,
+}
+
+impl Shape {
+    /// The shape that the tuned kernel is made for. A launch makes all tokens.
+    pub const TUNED: Self = Self {
+        blocks: 96,
+        threads: 384,
+        shared: 212_736,
+        cluster: 8,
+        launches: 1,
+    };
+
+    /// So many blocks. A launch makes a token.
+    pub const fn of_blocks(blocks: u32, threads: u32) -> Self {
+        Self {
+            blocks,
+            threads,
+            shared: 0,
+            cluster: 1,
+            launches: 4,
+        }
     }
 }
 
@@ -108,12 +148,12 @@ unsafe extern "C" {
     #[requires(n <= out.len() && n <= threads && period >= 1)]
     safe fn formula(out: &mut [bf16], n: u32, seed: u32, scale: f32, ones: u32, period: u32);
 
-    /// The token after `text[state[1]]`, by all blocks together
+    /// The token after `text[state[1]]`, by all blocks together; the tuned kernel makes all tokens of a text
     #[requires(width.is_multiple_of(64) && 64 <= width && width <= 1024 && 1 <= context && context <= 1024)]
     #[requires(layers <= 4096 && 1 <= vocabulary && vocabulary * width <= tokens.len() && context * width <= places.len())]
     #[requires(layers * 12 * width * width <= matrices.len() && layers * 13 * width <= vectors.len())]
     #[requires(2 * width <= last_norm.len() && layers * 2 * context * width <= cache.len())]
-    #[requires(9 * width <= space.len() && 43 * width * layers <= space.len() && vocabulary <= logits.len() && context < text.len())]
+    #[requires(9 * width <= space.len() && 73 * width * layers <= space.len() && vocabulary <= logits.len() && context < text.len())]
     #[requires(context < stream.len() && 1 <= rng.len())]
     #[requires(block.x.is_multiple_of(32) && block == block.x && grid == grid.x)]
     safe fn decode(
@@ -145,7 +185,7 @@ cuda_graph! {
     /// Writes on from the position in the state, until the text ends: one launch for all tokens.
     pub graph Decode(
         sizes: Sizes,
-        launch_size: (u32, u32, u32),
+        shape: Shape,
         seed: u64,
         tokens: device [bf16; sizes.lengths()[0]],
         places: device [bf16; sizes.lengths()[1]],
@@ -155,7 +195,7 @@ cuda_graph! {
     ) {
         rng    luck = seed, draws 4;
         device cache:  [bf16; sizes.layers * 2 * sizes.context * sizes.width];
-        device space:  [f32; 43 * sizes.width * sizes.layers.max(1)];
+        device space:  [f32; sizes.passed()];
         device logits: [f32; sizes.vocabulary];
         device text:   [u32; sizes.context + 1];
         /// Each token and one, as soon as it is chosen; 0 before.
@@ -166,9 +206,10 @@ cuda_graph! {
         memset start = state[0] <- 1;
         while  write = state[0] {
             // Once the text has ended, the other kernels of an iteration end at once.
-            for i in 0..TOKENS {
+            for i in 0..shape.launches {
                 #[cooperative]
-                kernel next = decode<<<launch_size.0, launch_size.1, launch_size.2>>>(
+                #[cluster(shape.cluster)]
+                kernel next = decode<<<shape.blocks, shape.threads, shape.shared>>>(
                     &tokens, &places, &matrices, &vectors, &last_norm,
                     &mut cache, &mut space, &mut logits, &mut text, &stream, &mut state, &luck,
                     sizes.layers, sizes.width, sizes.vocabulary, sizes.context

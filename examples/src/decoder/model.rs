@@ -1,9 +1,10 @@
 //! The weights of a decoder on a device: made by a formula, or read from a file.
 
-use super::{Decode, Fill, Sizes};
+use super::{Decode, Fill, Shape, Sizes};
 use crate::tensors;
 use cudarc::driver::sys::CUdevice_attribute::{
-    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
 };
 use graph_runtime::bytemuck::cast_slice;
 use graph_runtime::{BoxError, Device, DeviceBuffer, Result};
@@ -11,8 +12,10 @@ use half::bf16;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::path::Path;
 
-/// The launch that the tuned kernel is made for: blocks, threads, bytes of shared memory.
-const TUNED: (u32, u32, u32) = (128, 416, 203_520);
+/// The bytes of shared memory that the kernel itself declares.
+const DECLARED: u32 = 17_408;
+/// The multiprocessors that a device has at least if all clusters of the tuned kernel run at the same time.
+const PROCESSORS: u32 = 128;
 /// The names of the five tensors in a file of weights.
 const NAMES: [&str; 5] = ["tokens", "places", "matrices", "vectors", "last_norm"];
 
@@ -116,22 +119,25 @@ impl Model {
     /// As those of `build`.
     pub fn decode(&self, device: &Device, seed: u64) -> Result<Decode> {
         let [tokens, places, matrices, vectors, last_norm] = &self.tensors;
-        let launch = self.launch(device);
+        let shape = self.shape(device);
         Decode::build(
-            device, self.sizes, launch, seed, tokens, places, matrices, vectors, last_norm,
+            device, self.sizes, shape, seed, tokens, places, matrices, vectors, last_norm,
         )
     }
 
-    /// Returns the blocks, the threads of each, and the bytes of shared memory that the tuned kernel asks for: all
-    /// blocks run at the same time, one on each multiprocessor.
-    fn launch(&self, device: &Device) -> (u32, u32, u32) {
+    /// Returns the shape of launches on a device: that of the tuned kernel, if all its clusters run at the same time.
+    fn shape(&self, device: &Device) -> Shape {
         let Some(context) = device.context() else {
-            return (2, 128, 0);
+            return Shape::of_blocks(2, 128);
         };
         let limit = |attribute| context.attribute(attribute).unwrap_or(0) as u32;
-        let blocks = limit(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).min(TUNED.0);
-        let room = limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) >= TUNED.2 + (20 << 10);
-        let tuned = self.sizes.width == Sizes::GPT2.width && room;
-        (blocks, TUNED.1, if tuned { TUNED.2 } else { 0 })
+        let processors = limit(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+        let room = limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+        let has_clusters = limit(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 9 && processors >= PROCESSORS;
+        if self.sizes.width == Sizes::GPT2.width && has_clusters && room >= Shape::TUNED.shared + DECLARED {
+            Shape::TUNED
+        } else {
+            Shape::of_blocks(processors.min(128), 384)
+        }
     }
 }

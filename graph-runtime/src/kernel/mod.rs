@@ -553,8 +553,7 @@ impl Launch {
     /// reach each other's shared memory. `blocks` must divide the grid in x, y and z; whether a cluster may have more
     /// than 8 blocks depends on the device.
     ///
-    /// Clusters need compute capability 9.0. The emulator runs each block by itself, and refuses kernels whose PTX uses
-    /// their cluster.
+    /// Clusters of several blocks need compute capability 9.0. On the emulator, the blocks of a cluster take turns.
     pub fn cluster(self, blocks: impl Dimensions) -> Self {
         Self {
             cluster: Some(blocks.dimensions()),

@@ -61,7 +61,7 @@ pub(super) fn check(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result
         return Ok(());
     };
     let asked = |error: CudaError| format!("cannot be checked: {error}");
-    if attributes.cluster.is_some() {
+    if attributes.cluster.is_some_and(|blocks| blocks != [1; 3]) {
         let (major, minor) = cuda.capability().map_err(asked)?;
         if (major, minor) < CLUSTERS {
             return Err(format!(
@@ -131,7 +131,10 @@ fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Resul
 pub(super) unsafe fn set(cuda: &Cuda, node: CUgraphNode, attributes: &KernelAttributes) -> Result<(), CudaError> {
     // SAFETY: by the caller's promise.
     let set = |attribute| unsafe { cuda.api().set_attribute(node, attribute) };
-    if let Some(cluster) = attributes.cluster {
+    // Devices without clusters do not know the attribute. On these, a cluster has one block: see `check`.
+    if let Some(cluster) = attributes.cluster
+        && cuda.capability()? >= CLUSTERS
+    {
         set(NodeAttribute::Cluster(cluster))?;
     }
     if attributes.cooperative {
