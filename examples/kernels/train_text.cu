@@ -15,8 +15,8 @@ struct bf16 {
     unsigned short bits;
 };
 
-constexpr int HEAD = 64, TOKENS = 128, CHUNK = 64, STAGES = 3, WARPS = 8;
-constexpr int LARGE = 128, SMALL = 32; // columns of tiles
+constexpr int HEAD = 64, TOKENS = 128, CHUNK = 64, WARPS = 8;
+constexpr int LARGE = 128, SMALL = 64; // columns of tiles
 
 // The next kernel may come to the GPU, and this one waits for the one before.
 __device__ __forceinline__ void begin() { asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory"); }
@@ -109,11 +109,12 @@ template <int TA, int TB> __device__ __forceinline__ void warpgroup_mma(float (&
         "%0, %1, %2, %3 "
         "}, %4, %5, 1, 1, 1, %6, %7;" : C4(0) : "l"(a), "l"(b), "n"(TA), "n"(TB));
 }
-template <int TA, int TB> __device__ __forceinline__ void warpgroup_mma(float (&c)[4][4], u64 a, u64 b)
+template <int TA, int TB> __device__ __forceinline__ void warpgroup_mma(float (&c)[8][4], u64 a, u64 b)
 {
-    asm volatile("wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15 "
-        "}, %16, %17, 1, 1, 1, %18, %19;" : C16(0) : "l"(a), "l"(b), "n"(TA), "n"(TB));
+    asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31 "
+        "}, %32, %33, 1, 1, 1, %34, %35;" : C16(0), C16(4) : "l"(a), "l"(b), "n"(TA), "n"(TB));
 }
 template <int TA, int TB> __device__ __forceinline__ void warpgroup_mma(float (&c)[16][4], u64 a, u64 b)
 {
@@ -129,7 +130,7 @@ template <int TA, int TB> __device__ __forceinline__ void warpgroup_mma(float (&
 
 // A tile of M x N sums, 16 rows by each warp
 template <int M, int N> struct Tile {
-    static constexpr int NT = N / 8, THREADS = M * 2;
+    static constexpr int NT = N / 8, THREADS = M * 2, STAGES = N < 128 ? 6 : 3;
     static_assert(NT % 4 == 0, "columns by 32");
     float c[NT][4] = {};
     float sums[1][4] = {};
@@ -196,33 +197,42 @@ template <int M, int N> struct Tile {
         }
     }
 
-    // done(row, column, eight sums from this column on) for all that are in the matrix. The four lanes that have two
-    // columns each of four times eight columns exchange them, so that each lane has eight in a row.
-    template <typename F> __device__ __forceinline__ void each(u32 row0, u32 column0, u32 rows, u32 columns, F done)
+    // done(row, column, eight sums from this column on, before(row, column)) for all that are in the matrix. `before`
+    // reads what is needed, `AHEAD` times before it is. The four lanes that have two columns each of four times eight
+    // columns exchange them, so that each lane has eight in a row.
+    template <int AHEAD, typename B, typename F> __device__ __forceinline__ void each(u32 row0, u32 column0, u32 rows, u32 columns, B before, F done)
     {
         const u32 lane = threadIdx.x & 31, t = lane % 4;
+        row0 += row() + lane / 4, column0 += t * 8;
+        decltype(before(0u, 0u)) read[AHEAD + 1];
+        auto bring = [&](int i) {
+            if (i < NT / 2 && row0 + i % 2 * 8 < rows && column0 + i / 2 * 32 < columns)
+                read[i % (AHEAD + 1)] = before(row0 + i % 2 * 8, column0 + i / 2 * 32);
+        };
         #pragma unroll
-        for (int n = 0; n < NT; n += 4)
+        for (int i = 0; i < AHEAD; i++)
+            bring(i);
+        #pragma unroll
+        for (int i = 0; i < NT / 2; i++) {
+            bring(i + AHEAD);
+            float v[4][2];
             #pragma unroll
-            for (int h = 0; h < 2; h++) {
-                float v[4][2];
+            for (int j = 0; j < 8; j++)
+                v[j / 2][j % 2] = c[i / 2 * 4 + j / 2][i % 2 * 2 + j % 2];
+            #pragma unroll
+            for (int bit = 1; bit <= 2; bit *= 2) // transpose: lane and index exchange this bit
                 #pragma unroll
-                for (int i = 0; i < 8; i++)
-                    v[i / 2][i % 2] = c[n + i / 2][h * 2 + i % 2];
-                #pragma unroll
-                for (int bit = 1; bit <= 2; bit *= 2) // transpose: lane and index exchange this bit
-                    #pragma unroll
-                    for (int i = 0; i < 8; i++) {
-                        float &low = v[i / 2 & ~bit][i % 2], &high = v[i / 2 | bit][i % 2];
-                        if (i / 2 & bit)
-                            continue;
-                        const float other = __shfl_xor_sync(~0u, t & bit ? low : high, bit);
-                        (t & bit ? low : high) = other;
-                    }
-                const u32 r = row0 + row() + h * 8 + lane / 4, at = column0 + (n + t) * 8;
-                if (r < rows && at < columns)
-                    done(r, at, (const float(&)[8])v);
-            }
+                for (int j = 0; j < 8; j++) {
+                    float &low = v[j / 2 & ~bit][j % 2], &high = v[j / 2 | bit][j % 2];
+                    if (j / 2 & bit)
+                        continue;
+                    const float other = __shfl_xor_sync(~0u, t & bit ? low : high, bit);
+                    (t & bit ? low : high) = other;
+                }
+            const u32 r = row0 + i % 2 * 8, at = column0 + i / 2 * 32;
+            if (r < rows && at < columns)
+                done(r, at, (const float(&)[8])v, read[i % (AHEAD + 1)]);
+        }
     }
 };
 
@@ -236,35 +246,47 @@ __device__ __forceinline__ void store(float *to, const float (&v)[8])
     *(float4 *)to = *(const float4 *)v, *(float4 *)(to + 4) = *(const float4 *)(v + 4);
 }
 
-// done(row, column, eight sums) for the block's tile of a w^T, or of a w where `BACK`; `k` is the columns of `a`
-template <int N, bool BACK, typename F> __device__ __forceinline__ void product(const bf16 *a, const bf16 *w, u32 rows, u32 columns, u32 k, F done)
+struct Eight {
+    float v[8];
+};
+__device__ __forceinline__ Eight eight(const float *from)
+{
+    Eight x;
+    load(x.v, from);
+    return x;
+}
+
+// done(row, column, eight sums, before(row, column)) for the block's tile of a w^T, or of a w where `BACK`; `k` is the
+// columns of `a`
+template <int N, bool BACK, int AHEAD, typename B, typename F>
+__device__ __forceinline__ void product(const bf16 *a, const bf16 *w, u32 rows, u32 columns, u32 k, B before, F done)
 {
     begin();
     Tile<128, N> tile;
     const u32 row = blockIdx.y * 128, column = blockIdx.x * N;
     tile.template add<true, !BACK>({a, k, row, rows}, {w, BACK ? columns : k, column, columns}, k);
-    tile.each(row, column, rows, columns, done);
+    tile.template each<AHEAD>(row, column, rows, columns, before, done);
 }
 // The same with small tiles, of which a small batch has enough, or large ones
-template <bool BACK, typename F> __device__ __forceinline__ void product(u32 small, const bf16 *a, const bf16 *w, u32 rows, u32 columns, u32 k, F done)
+template <bool BACK, int AHEAD, typename B, typename F>
+__device__ __forceinline__ void product(u32 small, const bf16 *a, const bf16 *w, u32 rows, u32 columns, u32 k, B before, F done)
 {
     if (small)
-        product<SMALL, BACK>(a, w, rows, columns, k, done);
+        product<SMALL, BACK, AHEAD>(a, w, rows, columns, k, before, done);
     else
-        product<LARGE, BACK>(a, w, rows, columns, k, done);
+        product<LARGE, BACK, AHEAD>(a, w, rows, columns, k, before, done);
 }
 
 // out = a w^T + bias
 extern "C" __global__ void __launch_bounds__(256, 2) project(const bf16 *a, const bf16 *w, const float *bias, bf16 *out, u32 rows, u32 columns, u32 k)
 {
-    product<LARGE, false>(a, w, rows, columns, k, [=](u32 row, u32 column, const float (&v)[8]) {
-        float x[8];
-        load(x, bias + column);
-        #pragma unroll
-        for (int i = 0; i < 8; i++)
-            x[i] += v[i];
-        store(out + (size_t)row * columns + column, x);
-    });
+    product<LARGE, false, 1>(a, w, rows, columns, k, [=](u32 row, u32 column) { return eight(bias + column); },
+        [=](u32 row, u32 column, const float (&v)[8], Eight x) {
+            #pragma unroll
+            for (int i = 0; i < 8; i++)
+                x.v[i] += v[i];
+            store(out + (size_t)row * columns + column, x.v);
+        });
 }
 
 // The logistic function of 2 * 0.7978845608 (x + 0.044715 x^3): GELU is x times it.
@@ -278,55 +300,54 @@ __device__ __forceinline__ float slope(float x)
 // up = a w^T + bias, and hidden = GELU of it
 extern "C" __global__ void __launch_bounds__(256, 2) widen(const bf16 *a, const bf16 *w, const float *bias, bf16 *up, bf16 *hidden, u32 rows, u32 columns, u32 k)
 {
-    product<LARGE, false>(a, w, rows, columns, k, [=](u32 row, u32 column, const float (&v)[8]) {
-        const size_t at = (size_t)row * columns + column;
-        float x[8];
-        load(x, bias + column);
-        #pragma unroll
-        for (int i = 0; i < 8; i++)
-            x[i] += v[i];
-        store(up + at, x);
-        #pragma unroll
-        for (int i = 0; i < 8; i++)
-            x[i] *= share(x[i]);
-        store(hidden + at, x);
-    });
+    product<LARGE, false, 1>(a, w, rows, columns, k, [=](u32 row, u32 column) { return eight(bias + column); },
+        [=](u32 row, u32 column, const float (&v)[8], Eight x) {
+            const size_t at = (size_t)row * columns + column;
+            #pragma unroll
+            for (int i = 0; i < 8; i++)
+                x.v[i] += v[i];
+            store(up + at, x.v);
+            #pragma unroll
+            for (int i = 0; i < 8; i++)
+                x.v[i] *= share(x.v[i]);
+            store(hidden + at, x.v);
+        });
 }
 
 // out = x + a w^T + bias
 extern "C" __global__ void __launch_bounds__(256, 2) linear_add(const bf16 *a, const bf16 *w, const float *bias, const float *x, float *out, u32 rows, u32 columns, u32 k,
     u32 small)
 {
-    product<false>(small, a, w, rows, columns, k, [=](u32 row, u32 column, const float (&v)[8]) {
-        const size_t at = (size_t)row * columns + column;
-        float sum[8], old[8];
-        load(sum, bias + column), load(old, x + at);
-        #pragma unroll
-        for (int i = 0; i < 8; i++)
-            sum[i] += old[i] + v[i];
-        store(out + at, sum);
-    });
+    product<false, 2>(small, a, w, rows, columns, k, [=](u32 row, u32 column) { return eight(x + (size_t)row * columns + column); },
+        [=](u32 row, u32 column, const float (&v)[8], Eight old) {
+            float add[8];
+            load(add, bias + column);
+            #pragma unroll
+            for (int i = 0; i < 8; i++)
+                old.v[i] += add[i] + v[i];
+            store(out + (size_t)row * columns + column, old.v);
+        });
 }
 
 // out = dout w
 extern "C" __global__ void __launch_bounds__(256, 2) linear_back(const bf16 *dout, const bf16 *w, bf16 *out, u32 rows, u32 columns, u32 k, u32 small)
 {
-    product<true>(small, dout, w, rows, columns, k, [=](u32 row, u32 column, const float (&v)[8]) { store(out + (size_t)row * columns + column, v); });
+    product<true, 0>(small, dout, w, rows, columns, k, [=](u32 row, u32 column) { return 0; },
+        [=](u32 row, u32 column, const float (&v)[8], int) { store(out + (size_t)row * columns + column, v); });
 }
 
 // out = dout w, times the slope of GELU
 extern "C" __global__ void __launch_bounds__(256, 2) narrow_back(const bf16 *dout, const bf16 *w, const bf16 *up, bf16 *out, u32 rows, u32 columns, u32 k)
 {
-    product<LARGE, true>(dout, w, rows, columns, k, [=](u32 row, u32 column, const float (&v)[8]) {
-        const size_t at = (size_t)row * columns + column;
-        const uint4 was = *(const uint4 *)(up + at);
-        const u32 pairs[4] = {was.x, was.y, was.z, was.w};
-        float x[8];
-        #pragma unroll
-        for (int i = 0; i < 8; i++)
-            x[i] = v[i] * slope(i % 2 ? both(pairs[i / 2]).y : both(pairs[i / 2]).x);
-        store(out + at, x);
-    });
+    product<LARGE, true, 4>(dout, w, rows, columns, k, [=](u32 row, u32 column) { return *(const uint4 *)(up + (size_t)row * columns + column); },
+        [=](u32 row, u32 column, const float (&v)[8], uint4 was) {
+            const u32 pairs[4] = {was.x, was.y, was.z, was.w};
+            float x[8];
+            #pragma unroll
+            for (int i = 0; i < 8; i++)
+                x[i] = v[i] * slope(i % 2 ? both(pairs[i / 2]).y : both(pairs[i / 2]).x);
+            store(out + (size_t)row * columns + column, x);
+        });
 }
 
 // The logits of each row, the cross-entropy of them, added up to the mean, and the gradient by the logits
@@ -750,8 +771,8 @@ template <typename Step> __device__ __forceinline__ void learn_tile(const Step &
         gradient.add<false, false, true>({a, outputs, row, outputs}, {b, inputs, column, inputs}, rows, is_first);
         a = ones, b = dxs; // tokens are embedded, too
     }
-    gradient.each(row, column, outputs, inputs,
-        [=](u32 row, u32 column, const float (&v)[8]) { step.eight(matrix + row * inputs + column, v, decay, rounded); });
+    gradient.each<0>(row, column, outputs, inputs, [](u32, u32) { return 0; },
+        [=](u32 row, u32 column, const float (&v)[8], int) { step.eight(matrix + row * inputs + column, v, decay, rounded); });
     const u32 at = row + gradient.row() + threadIdx.x % 32 / 4;
     if (is_first && threadIdx.x % 4 == 0)
         for (int half = 0; half < 2; half++)

@@ -95,8 +95,8 @@ unsafe extern "C" {
         k: u32,
     );
 
-    /// `out = x + a w^T + bias`, by blocks for 128 x 128 of it, or 128 x 32 where `small`
-    #[requires(block.x == 256 && block == 256 && shared >= LARGE && 1 <= rows && columns.is_multiple_of(64) && 64 <= columns)]
+    /// `out = x + a w^T + bias`, by blocks for 128 x 128 of it, or 128 x 64 where `small`
+    #[requires(block.x == 256 && block == 256 && shared >= LARGE && (small == 0 || shared >= SMALL) && 1 <= rows && columns.is_multiple_of(64) && 64 <= columns)]
     #[requires(k.is_multiple_of(64) && rows * k <= a.len() && columns * k <= w.len() && columns <= bias.len())]
     #[requires(rows * columns <= x.len() && rows * columns <= out.len())]
     safe fn linear_add(
@@ -111,8 +111,8 @@ unsafe extern "C" {
         small: u32,
     );
 
-    /// `out = dout w`, by blocks for 128 x 128 of it, or 128 x 32 where `small`
-    #[requires(block.x == 256 && block == 256 && shared >= LARGE && 1 <= rows && columns.is_multiple_of(64) && 64 <= columns)]
+    /// `out = dout w`, by blocks for 128 x 128 of it, or 128 x 64 where `small`
+    #[requires(block.x == 256 && block == 256 && shared >= LARGE && (small == 0 || shared >= SMALL) && 1 <= rows && columns.is_multiple_of(64) && 64 <= columns)]
     #[requires(k.is_multiple_of(64) && rows * k <= dout.len() && columns * k <= w.len() && rows * columns <= out.len())]
     safe fn linear_back(dout: &[bf16], w: &[bf16], out: &mut [bf16], rows: u32, columns: u32, k: u32, small: u32);
 
@@ -262,6 +262,8 @@ unsafe extern "C" {
 
 /// Bytes of shared memory: three parts of both factors are on their way, each with 64 numbers of a row.
 const LARGE: usize = 3 * (128 + 128) * 128;
+/// Small tiles have six parts on their way.
+const SMALL: usize = 6 * (128 + 64) * 128;
 const SCORE: usize = 3 * (64 + 128) * 128;
 /// With ones, to add up rows by.
 const LEARN: usize = LARGE + 1024;
@@ -283,10 +285,15 @@ const fn is_small(rows: usize) -> bool {
 /// The grid of such a product.
 const fn narrow_grid(columns: usize, rows: usize) -> (usize, usize) {
     if is_small(rows) {
-        (columns.div_ceil(32), rows.div_ceil(128))
+        (columns.div_ceil(64), rows.div_ceil(128))
     } else {
         large(columns, rows)
     }
+}
+
+/// The shared memory of such a product.
+const fn narrow_shared(rows: usize) -> usize {
+    if is_small(rows) { SMALL } else { LARGE }
 }
 
 /// The index of a norm's gain among all weights: two of each layer, and the last one.
@@ -389,7 +396,7 @@ cuda_graph! {
             kernel mix = attend<<<(s.context / 64, s.width / HEAD, batch), 128>>>(
                 &qkv[i], &mut logs[i], &mut mixed[i], s.width, s.context
             ) after programmatic(ask);
-            kernel join = linear_add<<<narrow_grid(s.width, rows), 256, LARGE>>>(
+            kernel join = linear_add<<<narrow_grid(s.width, rows), 256, narrow_shared(rows)>>>(
                 &mixed[i], &rounded[s.matrix(i, 3)..s.matrix(i, 4)], &weights[s.vector(i, 7)..s.vector(i, 8)],
                 &x[2 * i], &mut x[2 * i + 1], rows, s.width, s.width, u32::from(is_small(rows))
             ) after programmatic(mix);
@@ -401,7 +408,7 @@ cuda_graph! {
                 &normed[2 * i + 1], &rounded[s.matrix(i, 4)..s.matrix(i, 8)], &weights[s.vector(i, 8)..s.vector(i, 12)],
                 &mut up[i], &mut hidden[i], rows, 4 * s.width, s.width
             ) after programmatic(norm2);
-            kernel narrow = linear_add<<<narrow_grid(s.width, rows), 256, LARGE>>>(
+            kernel narrow = linear_add<<<narrow_grid(s.width, rows), 256, narrow_shared(rows)>>>(
                 &hidden[i], &rounded[s.matrix(i, 8)..s.matrix(i, 12)], &weights[s.vector(i, 12)..s.vector(i, 13)],
                 &x[2 * i + 1], &mut x[2 * i + 2], rows, s.width, 4 * s.width, u32::from(is_small(rows))
             ) after programmatic(bend);
@@ -418,7 +425,7 @@ cuda_graph! {
             rows, s.context, s.width
         ) after programmatic(norm1);
         memcpy report = mean -> loss after compare;
-        kernel score_back = linear_back<<<narrow_grid(s.width, rows), 256, LARGE>>>(
+        kernel score_back = linear_back<<<narrow_grid(s.width, rows), 256, narrow_shared(rows)>>>(
             &dlogits, &rounded[..s.places()], &mut dout, rows, s.width, s.vocabulary, u32::from(is_small(rows))
         ) after programmatic(compare);
         kernel last_back = norm_back<<<rows.div_ceil(16), 256>>>(
@@ -433,7 +440,7 @@ cuda_graph! {
                 &dxs[2 * s.back(j) + 2], &rounded[s.matrix(s.back(j), 8)..s.matrix(s.back(j), 12)], &up[s.back(j)], &mut dup[s.back(j)],
                 rows, 4 * s.width, s.width
             ) after last_back, programmatic(norm1_back(j - 1));
-            kernel widen_back = linear_back<<<narrow_grid(s.width, rows), 256, LARGE>>>(
+            kernel widen_back = linear_back<<<narrow_grid(s.width, rows), 256, narrow_shared(rows)>>>(
                 &dup[s.back(j)], &rounded[s.matrix(s.back(j), 4)..s.matrix(s.back(j), 8)], &mut dout, rows, s.width, 4 * s.width, u32::from(is_small(rows))
             ) after programmatic(bend_back);
             kernel norm2_back = norm_back<<<rows.div_ceil(16), 256>>>(
@@ -442,13 +449,13 @@ cuda_graph! {
                 &dvectors[(4 * s.back(j) + 1) * s.width..(4 * s.back(j) + 2) * s.width],
                 &dvectors[(4 * s.back(j) + 3) * s.width..(4 * s.back(j) + 4) * s.width], rows, s.width, 0
             ) after programmatic(widen_back);
-            kernel join_back = linear_back<<<narrow_grid(s.width, rows), 256, LARGE>>>(
+            kernel join_back = linear_back<<<narrow_grid(s.width, rows), 256, narrow_shared(rows)>>>(
                 &dxs[2 * s.back(j) + 1], &rounded[s.matrix(s.back(j), 3)..s.matrix(s.back(j), 4)], &mut dout, rows, s.width, s.width, u32::from(is_small(rows))
             ) after programmatic(norm2_back);
             kernel mix_back = attend_back<<<(s.context / 32, s.width / HEAD, batch), 128, ATTEND + 8 * s.context>>>(
                 &qkv[s.back(j)], &logs[s.back(j)], &mixed[s.back(j)], &dout, &mut dqkv[s.back(j)], s.width, s.context
             ) after programmatic(join_back);
-            kernel ask_back = linear_back<<<narrow_grid(s.width, rows), 256, LARGE>>>(
+            kernel ask_back = linear_back<<<narrow_grid(s.width, rows), 256, narrow_shared(rows)>>>(
                 &dqkv[s.back(j)], &rounded[s.matrix(s.back(j), 0)..s.matrix(s.back(j), 3)], &mut dout, rows, s.width, 3 * s.width, u32::from(is_small(rows))
             ) after programmatic(mix_back);
             kernel norm1_back = norm_back<<<rows.div_ceil(16), 256>>>(
