@@ -39,11 +39,7 @@ fn main() -> Result<()> {
         devices[0].name()
     );
     for transport in [Transport::PeerMemory, Transport::Nccl] {
-        let options = CommunicatorOptions {
-            transport,
-            ..CommunicatorOptions::default()
-        };
-        match Communicator::local_with(&devices, options) {
+        match Communicator::local_by(&devices, transport, CommunicatorOptions::default()) {
             Ok(ranks) => measure_all(&devices, &ranks, transport)?,
             Err(error) => println!("{transport:?}: {error}"),
         }

@@ -67,8 +67,16 @@ impl Communicator {
     /// # Errors
     /// As [`Communicator::local`].
     pub fn local_with(devices: &[Device], options: CommunicatorOptions) -> Result<Vec<Self>> {
+        Self::local_by(devices, Transport::Auto, options)
+    }
+
+    /// As [`Communicator::local_with`], with this transport.
+    ///
+    /// # Errors
+    /// As [`Communicator::local`], and [`Error::NoNccl`] if NCCL is asked for, and not on this machine.
+    pub fn local_by(devices: &[Device], transport: Transport, options: CommunicatorOptions) -> Result<Vec<Self>> {
         check(devices)?;
-        let (carrier, reason) = match options.transport {
+        let (carrier, reason) = match transport {
             Transport::Nccl => (Carrier::Nccl, None),
             Transport::PeerMemory => reach_all(devices).map(|()| (Carrier::Kernels, None))?,
             Transport::Auto => match reach_all(devices) {
@@ -126,18 +134,26 @@ impl Communicator {
     /// # Errors
     /// As [`Communicator::from_env`].
     pub fn from_env_with(device: &Device, options: CommunicatorOptions) -> Result<Self> {
+        Self::from_env_by(device, Transport::Auto, options)
+    }
+
+    /// As [`Communicator::from_env_with`], with this transport.
+    ///
+    /// # Errors
+    /// As [`Communicator::from_env`].
+    pub fn from_env_by(device: &Device, transport: Transport, options: CommunicatorOptions) -> Result<Self> {
         device.backend.check()?;
         let launched = Launched::of(|name| std::env::var(name).ok())?;
         let machine = match device.backend {
             Backend::Cuda(_) => CudaStation::machine(),
             Backend::Emulator(_) => String::new(),
         };
-        if launched.size > MAX_RANKS && !device.is_emulator() && options.transport == Transport::PeerMemory {
+        if launched.size > MAX_RANKS && !device.is_emulator() && transport == Transport::PeerMemory {
             return Err(unsupported(TOO_MANY));
         }
         let reach = (&*machine, MAX_RANKS);
         if launched.size == 1 {
-            let alone = Self::local_with(std::slice::from_ref(device), options)?;
+            let alone = Self::local_by(std::slice::from_ref(device), transport, options)?;
             return alone
                 .into_iter()
                 .next()
@@ -145,7 +161,12 @@ impl Communicator {
         }
         let connections = rendezvous::join(&launched, options.timeout)?;
         let device = Arc::new(device.backend.clone());
-        Self::of_process(device, (launched.rank, launched.size), connections, (options, reach))
+        Self::of_process(
+            device,
+            (launched.rank, launched.size),
+            connections,
+            (options, transport, reach),
+        )
     }
 }
 

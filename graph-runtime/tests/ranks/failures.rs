@@ -92,8 +92,10 @@ fn a_rank_dies_at_random_moments() {
         let death = DEATHS[random.below(DEATHS.len())];
         let moment = random.below(6).checked_sub(1);
         let (devices, _one) = super::devices(ranks);
-        let options = super::options(Duration::from_millis(1500));
-        let all = Communicator::local_with(&devices, options).unwrap();
+        let options = CommunicatorOptions {
+            timeout: Duration::from_millis(1500),
+        };
+        let all = Communicator::local_by(&devices, super::transport(), options).unwrap();
         let begin = Instant::now();
         let left = std::sync::atomic::AtomicUsize::new(ranks - 1);
         let over = || left.load(std::sync::atomic::Ordering::SeqCst) == 0;
@@ -210,11 +212,7 @@ fn gpus_that_do_not_reach_each_other_are_named_or_use_nccl() {
             scope.spawn(move || live(&mut build(device, &world).unwrap(), Some(2)).unwrap());
         }
     });
-    let options = CommunicatorOptions {
-        transport: Transport::PeerMemory,
-        ..CommunicatorOptions::default()
-    };
-    let error = Communicator::local_with(&devices, options).unwrap_err();
+    let error = Communicator::local_by(&devices, Transport::PeerMemory, CommunicatorOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Peer { rank: 1, .. }), "{error}");
     let message = error.to_string();
     let pair = "has no way to the memory of rank 1";

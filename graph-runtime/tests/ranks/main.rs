@@ -54,12 +54,9 @@ fn at_most(ranks: usize) -> usize {
     ranks.min(if has_two { 2 } else { ranks })
 }
 
-/// Options with a time limit for waiting ranks.
-fn options(timeout: Duration) -> CommunicatorOptions {
-    CommunicatorOptions {
-        timeout,
-        transport: if by_nccl() { Transport::Nccl } else { Transport::Auto },
-    }
+/// What carries the data.
+fn transport() -> Transport {
+    if by_nccl() { Transport::Nccl } else { Transport::Auto }
 }
 
 /// Runs a function on each rank, each on a thread of its own, and returns the results by rank.
@@ -74,7 +71,7 @@ fn on_ranks<T: Send>(ranks: usize, run: impl Fn(&Device, Communicator) -> T + Sy
 /// As [`on_ranks`], with a time limit for waiting ranks.
 fn with_timeout<T: Send>(ranks: usize, timeout: Duration, run: impl Fn(&Device, Communicator) -> T + Sync) -> Vec<T> {
     let (devices, _one) = devices(ranks);
-    let all = Communicator::local_with(&devices, options(timeout)).unwrap();
+    let all = Communicator::local_by(&devices, transport(), CommunicatorOptions { timeout }).unwrap();
     thread::scope(|scope| {
         let run = &run;
         let threads = devices.iter().zip(all);

@@ -2,7 +2,9 @@
 
 use crate::common::random::Random;
 use crate::common::{is_software, wants_cuda};
-use graph_runtime::{Communicator, Device, Error, Exchange, Graph, GraphBuilder, Reduction, Result};
+use graph_runtime::{
+    Communicator, CommunicatorOptions, Device, Error, Exchange, Graph, GraphBuilder, Reduction, Result,
+};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -130,7 +132,7 @@ fn join() -> Result<(Device, Communicator)> {
         Device::emulator()
     };
     let timeout = Duration::from_millis(number(TIMEOUT).unwrap());
-    let world = Communicator::from_env_with(&device, super::options(timeout))?;
+    let world = Communicator::from_env_by(&device, super::transport(), CommunicatorOptions { timeout })?;
     Ok((device, world))
 }
 

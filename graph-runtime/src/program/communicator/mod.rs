@@ -26,7 +26,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What carries the data of collectives between GPUs. Emulated devices need nothing.
+/// What carries the data of collectives between GPUs: for [`Communicator::local_by`] and [`Communicator::from_env_by`].
+/// All ranks ask for the same. Emulated devices need nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Transport {
     /// As [`Transport::PeerMemory`] if all ranks' GPUs reach each other's memory, and as [`Transport::Nccl`] otherwise.
@@ -56,15 +57,12 @@ pub struct CommunicatorOptions {
     /// returns [`Error::Peer`](crate::Error::Peer), which names the node and the rank that is late, and so do all other
     /// ranks: the communicator cannot be used any more. The default is a minute.
     pub timeout: Duration,
-    /// What carries the data between GPUs. All ranks ask for the same.
-    pub transport: Transport,
 }
 
 impl Default for CommunicatorOptions {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(60),
-            transport: Transport::Auto,
         }
     }
 }
@@ -184,7 +182,7 @@ impl Communicator {
         device: Arc<dyn RankDevice>,
         (rank, size): (usize, usize),
         connections: Vec<(usize, TcpStream)>,
-        (options, reach): (CommunicatorOptions, (&str, usize)),
+        (options, transport, reach): (CommunicatorOptions, Transport, (&str, usize)),
     ) -> Result<Self> {
         let stations: Arc<[Arc<dyn Station>]> = Arc::default();
         let (world, group) = World::new(size, 1, options.timeout, &stations);
@@ -204,9 +202,9 @@ impl Communicator {
             host_meetings: AtomicU64::new(0),
             launches: Mutex::default(),
         }));
-        let carrier = bare.choose_carrier(options.transport, reach)?;
+        let carrier = bare.choose_carrier(transport, reach)?;
         let joined = bare.split_to(0, rank, carrier, true);
-        if carrier == Carrier::Nccl || options.transport != Transport::Auto {
+        if carrier == Carrier::Nccl || transport != Transport::Auto {
             return joined;
         }
         // NCCL carries the data if a rank cannot open the memory of another one.
