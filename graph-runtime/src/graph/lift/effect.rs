@@ -25,6 +25,8 @@ struct Text {
     file: Arc<File>,
     member: Member,
     text: OnceLock<String>,
+    /// The names of its kernels.
+    names: OnceLock<HashSet<String>>,
     kernels: OnceLock<Known>,
 }
 
@@ -83,6 +85,7 @@ impl Kernels {
             file: file.clone(),
             member,
             text: OnceLock::new(),
+            names: OnceLock::new(),
             kernels: OnceLock::new(),
         }));
         count
@@ -110,12 +113,13 @@ impl Kernels {
 }
 
 impl Text {
-    /// Its kernels, if it names this one.
+    /// Its kernels, if this is one of them.
     fn kernels(&self, name: &str) -> Option<&Known> {
         let text = self
             .text
             .get_or_init(|| self.file.text(&self.member).unwrap_or_default());
-        text.contains(name).then(|| {
+        let names = self.names.get_or_init(|| entries(text).map(str::to_owned).collect());
+        names.contains(name).then(|| {
             self.kernels.get_or_init(|| {
                 let mut known = Known::new();
                 if let Ok(module) = graph_ptx::parse(text) {
@@ -125,6 +129,12 @@ impl Text {
             })
         })
     }
+}
+
+/// The names of the kernels of a text: whoever looks for many kernels in many texts need not read each text for each.
+fn entries(text: &str) -> impl Iterator<Item = &str> {
+    let after = text.split(".entry").skip(1);
+    after.filter_map(|rest| rest.trim_start().split(|c: char| c == '(' || c.is_whitespace()).next())
 }
 
 fn add_kernels(known: &mut Known, module: &Module) {
@@ -271,6 +281,13 @@ mod tests {
         let found = |name, architecture| kernels.effect(name, &[8, 4], architecture).is_some();
         assert!(found("add_to", Some(70)) && !found("add_to", Some(80)) && !found("add_to", None));
         assert!(!found("nobody", Some(70)));
+    }
+
+    #[test]
+    fn kernels_are_named_after_entries() {
+        let text =
+            ".visible .entry one(.param .u32 n) { ret; } .func two() { ret; } .weak .entry\n three\n( ) { ret; }";
+        assert_eq!(entries(text).collect::<Vec<_>>(), ["one", "three"]);
     }
 
     /// The mode of each parameter, and the reason why more is unknown, of the kernel `k` with one parameter.
