@@ -183,11 +183,13 @@ impl Executable {
         match self {
             Executable::Cuda(exec) => {
                 exec.check_communicators(draft, true)?;
-                exec.profile(draft, program, rows, claims, recorder)
+                let profiled = exec.profile(draft, program, rows, claims, recorder);
+                profiled.inspect_err(|error| exec.end_nccl(draft, error))
             }
             Executable::Debug(exec) => {
                 exec.parts().check_communicators(draft, true)?;
-                exec.profile(draft, program, claims, recorder)
+                let profiled = exec.profile(draft, program, claims, recorder);
+                profiled.inspect_err(|error| exec.parts().end_nccl(draft, error))
             }
             Executable::Emulator(exec) => {
                 let _using = claims.begin(ptr::null_mut(), None).at(|| Site::graph(&draft.name))?;
@@ -241,11 +243,13 @@ impl Executable {
         match self {
             Executable::Cuda(exec) => {
                 exec.check_communicators(draft, false)?;
-                exec.launch_shared(draft, claims, stream)
+                let launched = exec.launch_shared(draft, claims, stream);
+                launched.inspect_err(|error| exec.end_nccl(draft, error))
             }
             Executable::Debug(exec) => {
                 exec.parts().check_communicators(draft, false)?;
-                exec.launch_shared(draft, program, claims, stream)?;
+                let launched = exec.launch_shared(draft, program, claims, stream);
+                launched.inspect_err(|error| exec.parts().end_nccl(draft, error))?;
                 exec.parts().check_ranks()
             }
             Executable::Emulator(exec) => {

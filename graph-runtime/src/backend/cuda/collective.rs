@@ -350,7 +350,19 @@ impl CudaExecutable {
         let agreed = all.iter().enumerate().try_for_each(|(index, communicator)| {
             communicator.agree_on_launch(number(index).unwrap_or(u64::MAX), &draft.name, is_profile)
         });
-        agreed.map_err(|peer| peer.at(site()))
+        agreed
+            .map_err(|peer| peer.at(site()))
+            .inspect_err(|error| self.end_nccl(draft, error))
+    }
+
+    /// Tells the other ranks, where NCCL carries the data, that this one does not launch what they have agreed on: its
+    /// later collectives would be taken for those of this launch.
+    pub(crate) fn end_nccl(&self, draft: &Draft, error: &Error) {
+        let all = self
+            .communicators()
+            .iter()
+            .filter(|communicator| communicator.is_by_nccl());
+        all.for_each(|communicator| communicator.fail(&draft.name, &error.to_string()));
     }
 }
 
