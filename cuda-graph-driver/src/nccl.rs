@@ -46,7 +46,7 @@ struct State {
     rounds: HashMap<u64, Round>,
 }
 
-/// What each rank gives to a collective, with the collective in words, and the number of ranks that have taken it.
+/// The bytes that each rank gives to a collective, with that in words, and the number of ranks that have taken them.
 struct Round {
     given: Vec<Option<(String, Arc<[u8]>)>>,
     taken: usize,
@@ -307,7 +307,7 @@ impl Task for Collective {
     }
 }
 
-/// What a rank is sent, of all that another one sends.
+/// The part for a rank, of all that another one sends.
 fn sent_to(rank: usize, mut given: &[u8]) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     while let Some((peer, rest)) = given.split_first_chunk::<8>()

@@ -129,7 +129,7 @@ impl Shape {
         launches: 1,
     };
 
-    /// So many blocks. A launch makes a token.
+    /// The number of blocks. A launch makes a token.
     pub const fn of_blocks(blocks: u32, threads: u32) -> Self {
         Self {
             blocks,

@@ -375,7 +375,7 @@ cuda_graph! {
         device  dout:      [bf16; rows * s.width];
         device  dqkv:      [[bf16; rows * 3 * s.width]; s.layers];
         device  dup:       [[bf16; rows * 4 * s.width]; s.layers];
-        // Of several ranks
+        // Several ranks have gradients in memory.
         device  dembeddings: [f32; several(ranks) * s.matrix(0, 0)];
         device  dmatrices: [[f32; 12 * s.width * s.width]; several(ranks) * s.layers];
         device  dbiases:   [[f32; 9 * s.width]; several(ranks) * s.layers];

@@ -109,7 +109,7 @@ impl NodeKind {
         match self.family() {
             Family::Kernel | Family::Copy | Family::Child | Family::Join => true,
             Family::Conditional | Family::Collective => true,
-            // What a capture has captured is looked at when the graph is built.
+            // Captured work is looked at when the graph is built.
             Family::Library => matches!(self, NodeKind::Capture),
             Family::Call | Family::Event => false,
         }

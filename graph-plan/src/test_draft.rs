@@ -73,7 +73,7 @@ impl<'t> Reader<'t> {
         self.words.next_if_eq(&word).is_some()
     }
 
-    /// What `read` reads, and again after each comma.
+    /// Reads once by `read`, and again after each comma.
     fn list(&mut self, mut read: impl FnMut(&mut Self)) {
         read(self);
         while self.takes(",") {

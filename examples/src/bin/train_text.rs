@@ -26,7 +26,7 @@ const PAGES: [&str; 7] = [
     include_str!("../../../README.md"),
 ];
 
-/// What to train: the sizes, the texts of a batch, the steps and the rate.
+/// A training: the sizes, the texts of a batch, the steps and the rate.
 type Training = (Sizes, usize, u32, f32);
 
 const LARGE: Training = (Sizes::new(6, 384, 128, 256), 32, 500, 1e-3);

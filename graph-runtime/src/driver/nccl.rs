@@ -29,7 +29,7 @@ unsafe impl Send for Comm {}
 #[repr(C)]
 struct UniqueId([u8; 128]);
 
-/// What NCCL does for a collective, at these addresses.
+/// The work of NCCL for a collective, at these addresses.
 pub(crate) enum Carried {
     /// Replaces so many numbers of a type (`ncclDataType_t`) by those of all ranks, combined by an operation
     /// (`ncclRedOp_t`).

@@ -90,17 +90,17 @@ pub(super) struct Stamp {
     pub(super) waits: Option<u64>,
 }
 
-/// Adds a kernel that takes the time.
+/// Adds a kernel that takes the time, after a node. If it waits, a programmatic edge leads to it.
 ///
 /// # Safety
 ///
 /// As for [`add_empty`]; the memory at the address has eight bytes, and outlives every launch of the graph. If the
-/// kernel waits, [`Builtin::Stamp`] is loaded with [`WAITING_STAMP`], and the word, which has four bytes, lives as
-/// long.
+/// kernel waits, the node before it is a kernel's, [`Builtin::Stamp`] is loaded with [`WAITING_STAMP`], and the word,
+/// which has four bytes, lives as long.
 pub(super) unsafe fn add_stamp(
     cuda: &Cuda,
     graph: CUgraph,
-    after: &[CUgraphNode],
+    after: Option<CUgraphNode>,
     kernels: &Kernels,
     mut stamp: Stamp,
 ) -> Result<CUgraphNode, CudaError> {
@@ -114,8 +114,17 @@ pub(super) unsafe fn add_stamp(
     let guard = stamp.waits.map_or(GuardForm::default(), |_| WAITING_STAMP);
     let kernel = kernels.builtin(Builtin::Stamp, guard);
     let params = launch(kernel, &ONE_THREAD, &mut arguments);
-    // SAFETY: as above.
-    unsafe { cuda.api().add_kernel_node(graph, after, &params) }
+    let (plain, early) = match stamp.waits {
+        Some(_) => (None, after),
+        None => (after, None),
+    };
+    // SAFETY: by the caller's promise; arguments are copied by the call.
+    let added = unsafe { cuda.api().add_kernel_node(graph, plain.as_slice(), &params) }?;
+    if let Some(early) = early {
+        // SAFETY: by the caller's promise; both are kernel nodes, between which no edge was added.
+        unsafe { cuda.api().add_programmatic(graph, &[early], added) }?;
+    }
+    Ok(added)
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub(super) struct Chosen {
     pub(super) latched: bool,
     /// The words that the nodes of a `while` test.
     pub(super) seen: Seen,
-    /// What a copy of its condition costs, if its predicated kernels need one for each time that they run or rest.
+    /// The price of a copy of its condition, if its predicated kernels need one for each time that they run or rest.
     latch: f64,
     reason: String,
 }

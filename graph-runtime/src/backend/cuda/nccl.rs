@@ -57,7 +57,7 @@ fn station(communicator: &Communicator) -> Option<Arc<CudaStation>> {
     station.nccl().is_some().then_some(station)
 }
 
-/// What NCCL does for a collective; `None` if there is nothing to do. `address` tells where memory is.
+/// The work of NCCL for a collective; `None` if there is nothing to do. `address` tells where memory is.
 fn carried(call: &CollectiveCall, address: impl Fn(Part) -> u64) -> Option<Carried> {
     let (first, last) = (call.moves.first()?, call.moves.last()?);
     let (from, to) = (address(first.part), address(last.part));

@@ -13,7 +13,7 @@ pub(super) struct Prices {
     pub(super) iteration: f64,
     /// Predicated kernels that plain edges lead to.
     plain: Predicated,
-    /// Those that wait for the kernels before them, so that programmatic edges lead to them.
+    /// Kernels that wait for those before them, so that programmatic edges lead to them.
     joined: Predicated,
     /// A ticket that the blocks of a kernel take to decide alike, where it has several.
     pub(super) ticket: f64,

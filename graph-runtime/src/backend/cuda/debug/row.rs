@@ -116,7 +116,7 @@ impl<'a> Stamps<'a> {
         self.memory.address() + 8 * Self::most(self.rows) as u64
     }
 
-    /// What takes a time.
+    /// The kernel that takes a time.
     fn stamp(&self, index: usize, waits: bool) -> Stamp {
         Stamp {
             address: self.memory.address() + 8 * index as u64,
@@ -332,7 +332,7 @@ impl Steps<'_> {
         // the piece (fact 2 of `Steps`).
         let busy = unsafe { delay::add_delay(cuda, piece.graph, &copy, kernels, LEAD_IN) }.map_err(at_first)?;
         // SAFETY: as above, and so does the memory.
-        unsafe { delay::add_stamp(cuda, piece.graph, &[busy], kernels, row.stamps.stamp(0, false)) }
+        unsafe { delay::add_stamp(cuda, piece.graph, Some(busy), kernels, row.stamps.stamp(0, false)) }
             .map_err(at_first)?;
         // SAFETY: the graph was made above.
         let exec = unsafe { api.instantiate(piece.graph, 0) };
@@ -350,19 +350,12 @@ impl Steps<'_> {
         // SAFETY: the driver is initialised.
         piece.graph = unsafe { api.create() }.map_err(at_first)?;
         let graph = piece.graph;
-        // After a kernel that waits, what takes the time waits for it by a programmatic edge.
         let stamp = |steps: &Self, after: Option<CUgraphNode>, index: usize, waits: bool| {
             let (cuda, kernels) = (&steps.parts.cuda, &steps.parts.kernels);
-            let plain = after.filter(|_| !waits);
             let stamp = row.stamps.stamp(index, waits);
             // SAFETY: the graph and its nodes were just made in the current context, in which the kernels are; both
-            // they and the memory outlive the piece (fact 2 of `Steps`).
-            let added = unsafe { delay::add_stamp(cuda, graph, plain.as_slice(), kernels, stamp) }?;
-            if let Some(early) = after.filter(|_| waits) {
-                // SAFETY: as above; both ends are kernel nodes, between which no edge was added.
-                unsafe { api.add_programmatic(graph, &[early], added) }?;
-            }
-            Ok(added)
+            // they and the memory outlive the piece (fact 2 of `Steps`). A node before one that waits is a kernel.
+            unsafe { delay::add_stamp(cuda, graph, after, kernels, stamp) }
         };
         let mut last = match row.begins_with_copy {
             true => None,
@@ -456,15 +449,9 @@ impl Steps<'_> {
         let mut last: Option<CUgraphNode> = None;
         for index in 0..CHAIN {
             let (cuda, kernels) = (&self.parts.cuda, &self.parts.kernels);
-            let plain = last.filter(|_| !waits);
             let stamp = stamps.stamp(index, waits);
             // SAFETY: the graph was just made, and so was the node; kernels and memory outlive the piece (fact 2).
-            let added = unsafe { delay::add_stamp(cuda, piece.graph, plain.as_slice(), kernels, stamp) }?;
-            if let Some(early) = last.filter(|_| waits) {
-                // SAFETY: as above; both are kernel nodes, between which no edge was added.
-                unsafe { api.add_programmatic(piece.graph, &[early], added) }?;
-            }
-            last = Some(added);
+            last = Some(unsafe { delay::add_stamp(cuda, piece.graph, last, kernels, stamp) }?);
         }
         // SAFETY: as above.
         piece.exec = unsafe { api.instantiate(piece.graph, 0) }.map_err(|failed| failed.error)?;

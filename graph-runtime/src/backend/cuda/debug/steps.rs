@@ -79,7 +79,7 @@ impl Steps<'_> {
         loop {
             let value = self.condition(conditional, || run.site(node))?;
             let chosen = conditional.chosen(value);
-            // Those that the last iteration of the node has left; of an `if`, none.
+            // The passes that the last iteration of the node has left; an `if` has none.
             let left = iteration.next_multiple_of(passes) - iteration;
             self.record_choice((node, conditional), chosen, left, run)?;
             let Some(body) = chosen else {
