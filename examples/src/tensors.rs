@@ -5,6 +5,7 @@ use graph_runtime::BoxError;
 use half::{bf16, f16};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Reads the numbers of a tensor. If `shape` is given, the tensor must have it.
@@ -63,11 +64,19 @@ impl Tensor {
 /// # Errors
 /// If it cannot be written, or if a shape is not that of its numbers.
 pub fn write(path: &Path, tensors: &[Tensor]) -> Result<(), BoxError> {
+    write_with(path, tensors, None)
+}
+
+/// As [`write`], with entries of metadata.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_with(path: &Path, tensors: &[Tensor], metadata: Option<HashMap<String, String>>) -> Result<(), BoxError> {
     let views = tensors.iter().map(|tensor| {
         let data = cast_slice(&tensor.numbers);
         let view = TensorView::new(Dtype::F32, tensor.shape.clone(), data)?;
         Ok((&tensor.name, view))
     });
     let views = views.collect::<Result<Vec<_>, SafeTensorError>>()?;
-    Ok(safetensors::serialize_to_file(views, None, path)?)
+    Ok(safetensors::serialize_to_file(views, metadata, path)?)
 }

@@ -323,6 +323,9 @@ const fn layer_tiles(s: Sizes) -> usize {
     across * (across3 + across + 2 * across4)
 }
 
+/// The seed by which windows of the text are drawn.
+const SEED: u64 = 1;
+
 /// 1 for several ranks, which average their gradients, and 0 for one.
 const fn several(ranks: usize) -> usize {
     (ranks > 1) as usize
@@ -550,7 +553,7 @@ impl Trainer {
         let length = characters.len();
         let (ranks, rank) = (world.size(), world.rank());
         let train = Train::build(
-            device, sizes, batch, rows, steps, 1, length, &text, &weights, &rounded, world, ranks, rank,
+            device, sizes, batch, rows, steps, SEED, length, &text, &weights, &rounded, world, ranks, rank,
         )?;
         let begin = Begin::build(device, sizes, &weights, &rounded)?;
         let mut trainer = Self {
@@ -569,8 +572,29 @@ impl Trainer {
     /// If there are not as many weights, or if the device has failed.
     pub fn begin(&mut self, weights: &[f32]) -> Result<()> {
         self.train.reset()?;
+        self.draw_after(0)?;
         self.weights.copy_from(weights)?;
         self.begin.launch()
+    }
+
+    /// Sets what a step leaves to the next one: the number of steps, the weights, and AdamW's means of the gradients
+    /// and of their squares.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub fn go_on(&mut self, steps: u32, weights: &[f32], means: &[f32], squares: &[f32]) -> Result<()> {
+        self.begin(weights)?;
+        self.draw_after(steps)?;
+        self.train.step_mut()?.copy_from(&steps)?;
+        self.train.means_mut()?.copy_from(means)?;
+        self.train.squares_mut()?.copy_from(squares)
+    }
+
+    /// Makes the next step draw the windows that come after those of so many steps.
+    fn draw_after(&mut self, steps: u32) -> Result<()> {
+        // A step is one use of `luck`, which draws one number.
+        let offset = steps.into();
+        self.train.luck().set_state(Philox { seed: SEED, offset })
     }
 }
 

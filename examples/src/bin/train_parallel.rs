@@ -7,10 +7,11 @@
 //! emulated devices. A launcher makes them processes: `torchrun --nproc-per-node 2 --no-python train_parallel --model
 //! linear`.
 //!
-//! With `--checkpoint FILE`, rank 0 of the perceptron's writes weights and losses to a file of safetensors after every
-//! few steps. If a process dies, the others end with an error. All are started again, as `torchrun --max-restarts 3`
-//! does: rank 0 reads the file, the weights and the number of steps are broadcast, and the result is that of a training
-//! that nobody has disturbed, bit by bit.
+//! With `--checkpoint FILE`, rank 0 of `--model perceptron` or `--model text` writes losses, weights and the state of
+//! the optimizer to a file of safetensors after every few steps. If a process dies, the others end with an error. All
+//! are started again, as `torchrun --max-restarts 3` does: rank 0 reads the file, what it says is broadcast, and the
+//! result is that of a training that nobody has disturbed: bit by bit, as far as the decoder's atomic additions of
+//! gradients come in the same order.
 //!
 //! With `--model linear`, the layer of `train_linear`, on two ranks (or `--ranks N`), of which each has 64 samples of
 //! its own a step. With `--buckets N`, the outputs are in buckets: while a bucket's weights are averaged, the next one
@@ -25,7 +26,7 @@
 //! column compares the samples of all ranks with those of as many ranks that each learn alone.
 
 use examples::bench::{self, Figure};
-use examples::checkpoint::Checkpoint;
+use examples::checkpoint::{self, Begin, File, Piece, Training};
 use examples::compare::{close, learnt};
 use examples::decoder::Sizes as Decoder;
 use examples::linear::{self as layer, BATCH, RATE as STEP_RATE, Sizes, step};
@@ -33,7 +34,7 @@ use examples::mlp::{Layer, descend, gradient, linear, squared_error};
 use examples::program::{argument, has_argument, number, random, sized, start};
 use examples::ranks::{self, on_ranks, on_threads};
 use examples::trainer::{self, Trainer};
-use graph_runtime::{AnyGraph, BoxError, Communicator, Device, DeviceBuffer, Table, cuda_graph};
+use graph_runtime::{AnyGraph, BoxError, Communicator, Device, DeviceBuffer, Result, Table, cuda_graph};
 use std::path::Path;
 
 /// The number of ranks.
@@ -47,30 +48,13 @@ const INPUTS: usize = 16;
 const HIDDEN: usize = 64;
 const OUTPUTS: usize = 8;
 const RATE: f32 = 0.5;
-/// The steps between two checkpoints, and the names of their weights.
+/// The rate of the decoder, and the steps over which it goes down.
+const TEXT_RATE: f32 = 1e-3;
+const SCHEDULE: u32 = 1000;
+/// The steps between two checkpoints.
 const EVERY: usize = 10;
-const NAMES: [&str; 4] = ["w1", "b1", "w2", "b2"];
 
 cuda_graph! {
-    /// All ranks begin with the weights of rank 0, and after the step after which it begins.
-    graph Begin(
-        world: &Communicator,
-        w1: mut device [[f32; INPUTS]; HIDDEN], b1: mut device [f32; HIDDEN],
-        w2: mut device [[f32; HIDDEN]; OUTPUTS], b2: mut device [f32; OUTPUTS],
-    ) {
-        host    own:  u32;
-        host    step: u32;
-        scratch made: u32;
-
-        memcpy    up        = own -> made;
-        broadcast agreed    = made from 0 over world  after up;
-        memcpy    down      = made -> step            after agreed;
-        broadcast first_w   = w1 from 0 over world    after agreed;
-        broadcast first_b   = b1 from 0 over world    after first_w;
-        broadcast second_w  = w2 from 0 over world    after first_b;
-        broadcast second_b  = b2 from 0 over world    after second_w;
-    }
-
     /// One step of gradient descent on `B` rows of each rank.
     graph Train<const B: usize>(
         world: &Communicator,
@@ -184,48 +168,61 @@ fn batch(step: usize) -> (Vec<[f32; INPUTS]>, Vec<[f32; OUTPUTS]>) {
     (rows, targets)
 }
 
-/// Trains a rank on its `B` rows of each batch, from a checkpoint on if there is one.
-fn train<const B: usize>(device: &Device, world: &Communicator, checkpoint: Option<&Path>) -> Result<Learnt, BoxError> {
-    let mut random = random(world.rank() as u32 + 1); // other weights on each rank, until they are broadcast
-    let first = Layer::new(device, &mut random, 0.5)?;
-    let second = Layer::new(device, &mut random, 0.25)?;
-    let checkpoint = checkpoint.filter(|_| world.rank() == 0);
-    let mut losses = Vec::new();
-    if let Some(path) = checkpoint
-        && let Some(kept) = Checkpoint::read(path, NAMES)?
-    {
-        let [w1, b1, w2, b2] = kept.weights;
-        first.set(&w1, &b1)?;
-        second.set(&w2, &b2)?;
-        losses = kept.losses;
-        if losses.len() > STEPS {
-            return Err(format!("{}: it has more than {STEPS} steps", path.display()).into());
-        }
-        println!("begins:  after step {} of {}", losses.len(), path.display());
+/// The perceptron of a rank, which has `B` rows of each batch.
+struct Perceptron<const B: usize> {
+    rank: usize,
+    first: Layer<INPUTS, HIDDEN>,
+    second: Layer<HIDDEN, OUTPUTS>,
+    graph: Train<B>,
+}
+
+impl<const B: usize> Perceptron<B> {
+    fn new(device: &Device, world: &Communicator) -> Result<Self> {
+        let rank = world.rank();
+        let mut random = random(rank as u32 + 1); // other weights on each rank, until they are broadcast
+        let first = Layer::new(device, &mut random, 0.5)?;
+        let second = Layer::new(device, &mut random, 0.25)?;
+        let graph = Train::build(device, world, &first.w, &first.b, &second.w, &second.b)?;
+        Ok(Self {
+            rank,
+            first,
+            second,
+            graph,
+        })
     }
-    let mut begin = Begin::build(device, world, &first.w, &first.b, &second.w, &second.b)?;
-    *begin.own_mut()? = losses.len() as u32;
-    begin.launch()?;
-    let begun = *begin.step()? as usize;
-    let mut graph = Train::<B>::build(device, world, &first.w, &first.b, &second.w, &second.b)?;
-    for step in begun..STEPS {
-        let (rows, targets) = batch(step);
-        let own = world.rank() * B..(world.rank() + 1) * B;
-        let memory = graph.memory_mut()?;
+}
+
+impl<const B: usize> Training for Perceptron<B> {
+    fn name(&self) -> String {
+        format!("perceptron of {INPUTS}, {HIDDEN} and {OUTPUTS}, {JOINT} rows a step")
+    }
+
+    fn state(&self) -> Result<Vec<Piece>> {
+        let ([w1, b1], [w2, b2]) = (self.first.numbers()?, self.second.numbers()?);
+        Ok(vec![("w1", w1), ("b1", b1), ("w2", w2), ("b2", b2)])
+    }
+
+    fn go_on(&mut self, _: usize, pieces: Vec<Vec<f32>>) -> Result<()> {
+        self.first.set(&pieces[0], &pieces[1])?;
+        self.second.set(&pieces[2], &pieces[3])
+    }
+
+    fn step(&mut self, number: usize) -> Result<f32> {
+        let (rows, targets) = batch(number);
+        let own = self.rank * B..(self.rank + 1) * B;
+        let memory = self.graph.memory_mut()?;
         memory.input.copy_from_slice(&rows[own.clone()]);
         memory.target.copy_from_slice(&targets[own]);
-        graph.launch()?;
-        losses.push(*graph.loss()?);
-        if let Some(path) = checkpoint
-            && (step + 1) % EVERY == 0
-        {
-            let ([w1, b1], [w2, b2]) = (first.numbers()?, second.numbers()?);
-            let weights = [w1, b1, w2, b2];
-            let losses = losses.clone();
-            Checkpoint { losses, weights }.write(path, NAMES)?;
-        }
+        self.graph.launch()?;
+        Ok(*self.graph.loss()?)
     }
-    let weights = first.w.read()?.as_flattened().to_vec();
+}
+
+/// Trains a rank on its `B` rows of each batch, from a checkpoint on if there is one.
+fn train<const B: usize>(device: &Device, world: &Communicator, file: Option<File<'_>>) -> Result<Learnt, BoxError> {
+    let mut perceptron = Perceptron::<B>::new(device, world)?;
+    let losses = checkpoint::train(device, world, &mut perceptron, STEPS, file)?;
+    let weights = perceptron.first.w.read()?.as_flattened().to_vec();
     Ok(Learnt { losses, weights })
 }
 
@@ -323,9 +320,9 @@ fn compare_linear() -> Result<(), BoxError> {
 
 /// Compares the perceptron on several ranks with one rank that has all rows.
 fn compare_perceptrons() -> Result<(), BoxError> {
-    let checkpoint = argument("--checkpoint");
-    let checkpoint = checkpoint.as_deref().map(Path::new);
-    let parallel = on_ranks(RANKS, |device, world| train::<PART>(device, world, checkpoint))?;
+    let path = argument("--checkpoint");
+    let file = checkpoint_file(path.as_deref(), EVERY);
+    let parallel = on_ranks(RANKS, |device, world| train::<PART>(device, world, file))?;
     let joint = on_threads(1, |device, world| train::<JOINT>(device, world, None))?.remove(0);
     let losses = &joint.losses;
     println!("loss:    {} at first, {} at last", losses[0], losses[STEPS - 1]);
@@ -343,30 +340,76 @@ fn compare_perceptrons() -> Result<(), BoxError> {
     Ok(learnt(losses[0], losses[STEPS - 1], 0.5)?)
 }
 
-/// The decoder of `train_text`, with so many texts of a rank's own in a step.
-fn text_rank(device: &Device, world: &Communicator, texts: usize) -> Result<Trainer, BoxError> {
-    let sizes = sized(device, Decoder::new(1, 64, 128, 64), Decoder::new(6, 384, 128, 256));
-    let characters: Vec<u8> = include_bytes!("../../../docs/language.md")
-        .iter()
-        .copied()
-        .filter(u8::is_ascii)
-        .collect();
-    let mut trainer = Trainer::of_rank(device, world, sizes, texts, 1000, &characters)?;
-    trainer.train.set_rate(1e-3)?;
-    Ok(trainer)
+/// The file of the argument `--checkpoint`, which is written after every `every` steps.
+fn checkpoint_file(path: Option<&str>, every: usize) -> Option<File<'_>> {
+    path.map(|path| File {
+        path: Path::new(path),
+        every,
+    })
 }
 
-fn train_text(device: &Device, world: &Communicator, texts: usize, steps: usize) -> Result<Learnt, BoxError> {
-    let mut text = text_rank(device, world, texts)?;
-    let mut losses = Vec::new();
-    for _ in 0..steps {
-        text.train.launch()?;
-        losses.push(*text.train.loss()?);
+/// The decoder of `train_text` on a rank.
+struct Text {
+    trainer: Trainer,
+    /// The texts of a step, of all ranks together.
+    texts: usize,
+}
+
+impl Text {
+    /// The decoder of a rank with so many texts of its own in a step.
+    fn new(device: &Device, world: &Communicator, texts: usize) -> Result<Self> {
+        let sizes = sized(device, Decoder::new(1, 64, 128, 64), Decoder::new(6, 384, 128, 256));
+        let characters: Vec<u8> = include_bytes!("../../../docs/language.md")
+            .iter()
+            .copied()
+            .filter(u8::is_ascii)
+            .collect();
+        let mut trainer = Trainer::of_rank(device, world, sizes, texts, SCHEDULE, &characters)?;
+        trainer.train.set_rate(TEXT_RATE)?;
+        let texts = texts * world.size();
+        Ok(Self { trainer, texts })
     }
-    let weights = text.weights.read_vec()?;
+}
+
+impl Training for Text {
+    fn name(&self) -> String {
+        let (sizes, texts) = (self.trainer.sizes, self.texts);
+        format!("decoder of {sizes:?}, {texts} texts a step, rate {TEXT_RATE} for {SCHEDULE} steps")
+    }
+
+    fn state(&self) -> Result<Vec<Piece>> {
+        let Trainer { train, weights, .. } = &self.trainer;
+        Ok(vec![
+            ("weights", weights.read_vec()?),
+            ("means", train.means()?.read_vec()?),
+            ("squares", train.squares()?.read_vec()?),
+        ])
+    }
+
+    fn go_on(&mut self, steps: usize, pieces: Vec<Vec<f32>>) -> Result<()> {
+        self.trainer.go_on(steps as u32, &pieces[0], &pieces[1], &pieces[2])
+    }
+
+    fn step(&mut self, _: usize) -> Result<f32> {
+        self.trainer.train.launch()?;
+        Ok(*self.trainer.train.loss()?)
+    }
+}
+
+fn train_text(
+    device: &Device,
+    world: &Communicator,
+    texts: usize,
+    steps: usize,
+    file: Option<File<'_>>,
+) -> Result<Learnt, BoxError> {
+    let mut text = Text::new(device, world, texts)?;
+    let losses = checkpoint::train(device, world, &mut text, steps, file)?;
+    let weights = text.trainer.weights.read_vec()?;
     if world.size() > 1 && bench::is_wanted(device) {
         let figure = Figure::new("train_parallel text", 25, 40).silent(world.rank() > 0);
-        figure.time(&mut text.train, trainer::Train::launch, |graph| graph.synchronize())?;
+        let launch = trainer::Train::launch;
+        figure.time(&mut text.trainer.train, launch, |graph| graph.synchronize())?;
     }
     Ok(Learnt { losses, weights })
 }
@@ -374,9 +417,11 @@ fn train_text(device: &Device, world: &Communicator, texts: usize, steps: usize)
 /// Compares the decoder on several ranks with one rank that has all texts.
 fn compare_text() -> Result<(), BoxError> {
     let ranks = number("--ranks", 2)?;
-    let (texts, steps) = sized(&ranks::devices(1)[0], (1, 6), (8, 100));
-    let parallel = on_ranks(ranks, |device, world| train_text(device, world, texts, steps))?;
-    let joint = on_threads(1, |device, world| train_text(device, world, ranks * texts, steps))?.remove(0);
+    let (texts, steps, every) = sized(&ranks::devices(1)[0], (1, 6, 2), (8, 100, 20));
+    let path = argument("--checkpoint");
+    let file = checkpoint_file(path.as_deref(), every);
+    let parallel = on_ranks(ranks, |device, world| train_text(device, world, texts, steps, file))?;
+    let joint = on_threads(1, |device, world| train_text(device, world, ranks * texts, steps, None))?.remove(0);
     for (rank, learnt) in parallel.iter().enumerate() {
         if learnt.weights != parallel[0].weights {
             return Err(format!("text: rank {rank} has other weights than rank 0").into());
@@ -393,9 +438,12 @@ fn compare_text() -> Result<(), BoxError> {
         return Err(format!("text: weights differ by {difference} in the mean from those of one rank").into());
     }
     if parallel.len() == ranks {
-        let mean = |step| parallel.iter().map(|learnt| learnt.losses[step]).sum::<f32>() / ranks as f32;
-        let losses: Vec<f32> = (0..steps).map(mean).collect();
-        close("text: losses", &losses, &joint.losses, 2e-2)?;
+        // Ranks other than 0 do not know the losses before the checkpoint.
+        let known = parallel.iter().map(|learnt| learnt.losses.len()).min().unwrap_or(0);
+        let loss = |learnt: &Learnt, back: usize| learnt.losses[learnt.losses.len() - back];
+        let mean = |back| parallel.iter().map(|learnt| loss(learnt, back)).sum::<f32>() / ranks as f32;
+        let losses: Vec<f32> = (1..=known).rev().map(mean).collect();
+        close("text: losses", &losses, &joint.losses[steps - known..], 2e-2)?;
     }
     println!("check:   text: {ranks} ranks have learnt what one has that got all texts");
     Ok(())
@@ -438,10 +486,7 @@ fn figure(device: &Device) -> Figure<'static> {
 }
 
 fn time_perceptron<const B: usize>(device: &Device, world: &Communicator) -> Result<f64, BoxError> {
-    let mut random = random(1);
-    let first = Layer::new(device, &mut random, 0.5)?;
-    let second = Layer::new(device, &mut random, 0.25)?;
-    let mut graph = Train::<B>::build(device, world, &first.w, &first.b, &second.w, &second.b)?;
+    let mut graph = Perceptron::<B>::new(device, world)?.graph;
     Ok(figure(device).median(&mut graph, Train::launch, |graph| graph.synchronize())?)
 }
 
@@ -452,8 +497,8 @@ fn time_linear(device: &Device, world: &Communicator, exact: bool) -> Result<f64
 }
 
 fn time_text(device: &Device, world: &Communicator, texts: usize) -> Result<f64, BoxError> {
-    let mut text = text_rank(device, world, sized(device, 1, texts))?;
-    Ok(figure(device).median(&mut text.train, trainer::Train::launch, |graph| graph.synchronize())?)
+    let mut graph = Text::new(device, world, sized(device, 1, texts))?.trainer.train;
+    Ok(figure(device).median(&mut graph, trainer::Train::launch, |graph| graph.synchronize())?)
 }
 
 fn main() -> Result<(), BoxError> {
@@ -461,7 +506,11 @@ fn main() -> Result<(), BoxError> {
     if has_argument("--table") {
         return table();
     }
-    match argument("--model").as_deref() {
+    let model = argument("--model");
+    if has_argument("--checkpoint") && !matches!(model.as_deref(), Some("perceptron" | "text")) {
+        return Err("`--checkpoint FILE` needs `--model perceptron` or `--model text`".into());
+    }
+    match model.as_deref() {
         Some("linear") => compare_linear(),
         Some("text") => compare_text(),
         Some("perceptron") => compare_perceptrons(),
