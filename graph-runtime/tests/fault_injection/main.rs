@@ -18,6 +18,7 @@ mod memory;
 mod panics;
 mod pools;
 mod races;
+mod ranks;
 mod refused_edits;
 mod runtime;
 mod software;

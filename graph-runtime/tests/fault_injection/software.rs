@@ -105,7 +105,7 @@ fn library() -> &'static Path {
         let program = env::current_exe().expect("this program has a path");
         let library = program.with_file_name("libcuda_graph_driver.so");
         assert!(library.exists(), "{} is not there", library.display()); // a dev-dependency of this crate
-        for name in ["libcuda.so.1", "libcuda.so", "libcudart.so.12"] {
+        for name in ["libcuda.so.1", "libcuda.so", "libcudart.so.12", "libnccl.so.2"] {
             let link = folder.join(name);
             let _ = std::fs::remove_file(&link);
             #[cfg(unix)]
