@@ -9,6 +9,7 @@ mod random;
 
 mod judge;
 
+mod generated;
 mod mutants;
 mod proved;
 mod races;

@@ -180,6 +180,8 @@ fn memory(buffer: &Buffer, prove: bool) -> proof::Kind {
     }
     let unit = size(&buffer.unit, prove);
     let len = match &buffer.exact {
+        // A null pointer has no elements.
+        _ if buffer.is_optional => None,
         None => None,
         Some(Type::Array(array)) => length(&array.len),
         Some(_) => Some(1),

@@ -171,6 +171,9 @@ impl<'a> Parser<'a> {
         // These keep their values between launches, so they belong to the module.
         let is_static = matches!(space, Space::Global | Space::Const);
         for mut variable in self.parse_variables(space, external)? {
+            if self.module.variables.iter().any(|known| known.name == variable.name) {
+                names.reserve(&variable.name);
+            }
             let renamed = match is_static {
                 true => names.declare_static(function, &variable.name),
                 false => names.declare_variable(&variable.name),

@@ -81,6 +81,11 @@ impl<'a> Names<'a> {
         missing
     }
 
+    /// Keeps a name in the body to what bears it outside of the function.
+    pub(super) fn reserve(&mut self, name: &str) {
+        self.declared.entry(name.to_owned()).or_insert(1);
+    }
+
     fn resolve(&mut self, reference: Reference, label: &str) {
         match reference {
             Reference::Operand(instruction, operand) => {

@@ -135,9 +135,8 @@ impl Machine<'_> {
             }
             ("ldmatrix" | "stmatrix", [at]) => {
                 self.check(at, &Poly::constant(16), 16)?;
-                if opcode == "ldmatrix" {
-                    self.loaded(instruction)?;
-                }
+                // A register has several of the elements that the type names.
+                self.forget_results(instruction);
                 Ok(())
             }
             ("mbarrier", _) => {
@@ -217,7 +216,9 @@ impl Machine<'_> {
         let Base::Symbol(name) = at.base else { return Ok(()) };
         let width = width(instruction).unwrap_or(8);
         let ty = instruction.modifiers.iter().rev().find_map(|modifier| int(modifier));
-        for (position, register) in super::flow::written_by(instruction).into_iter().enumerate() {
+        let results = instruction.operands.first().map(super::flow::parts_of);
+        for (position, register) in results.into_iter().flatten().enumerate() {
+            let Some(register) = register else { continue };
             let offset = at.offset.saturating_add((width as i64).saturating_mul(position as i64));
             let value = match self.register_type(register) {
                 Some(Type::F32 | Type::F64) | None => Value::Unknown,
@@ -293,7 +294,8 @@ impl Machine<'_> {
             Memory::Variable(name) | Memory::Generic(name) => self.size_of(name),
         };
         // An address of shared memory is no address of global memory, nor a generic one.
-        if !self.is_in_space(memory, at.space) {
+        let is_stored_constant = at.how != Touching::Read && self.space_of(memory) == Some(Space::Const);
+        if !self.is_in_space(memory, at.space) || is_stored_constant {
             self.leave_open(index, Gap::Address);
             return;
         }
@@ -343,16 +345,16 @@ impl Machine<'_> {
         });
     }
 
-    /// Whether an address is a multiple of `align`. Buffers begin at multiples of the widest access: `docs/safety.md`.
+    /// Whether an address is a multiple of `align`. Buffers begin at multiples of 16: `docs/safety.md`.
     fn is_aligned(&self, memory: &Memory, from: &Poly, align: u64) -> bool {
         let beginning = match memory {
-            Memory::Param(_) => u64::MAX,
+            Memory::Param(_) => 16,
             Memory::Variable(name) | Memory::Generic(name) => {
                 self.find_variable(name).map_or(1, |variable| u64::from(variable.align))
             }
         };
         let is_multiple = self.facts.multiple(from) % i128::from(align.max(1)) == 0;
-        align <= 1 || (is_multiple && (beginning == u64::MAX || beginning.is_multiple_of(align)))
+        align <= 1 || (is_multiple && beginning.is_multiple_of(align))
     }
 
     /// The bytes of a variable; those of dynamic shared memory are what the launch gives.
@@ -365,14 +367,22 @@ impl Machine<'_> {
         }
     }
 
+    /// The space of a variable; `None` for the memory of a parameter.
+    pub(super) fn space_of(&self, memory: &Memory) -> Option<Space> {
+        match memory {
+            Memory::Param(_) => None,
+            Memory::Variable(name) | Memory::Generic(name) => self.find_variable(name).map(|variable| variable.space),
+        }
+    }
+
     fn is_in_space(&self, memory: &Memory, named: Option<Space>) -> bool {
-        let space = |name: &str| self.find_variable(name).map(|variable| variable.space);
+        let own = self.space_of(memory);
         match (memory, named) {
             (Memory::Param(_) | Memory::Generic(_), None) | (Memory::Param(_), Some(Space::Global)) => true,
             // Addresses of global memory are generic ones too.
-            (Memory::Variable(name), None) => space(name) == Some(Space::Global),
-            (Memory::Generic(name), Some(named)) => named == Space::Global && space(name) == Some(named),
-            (Memory::Variable(name), Some(named)) => space(name) == Some(named),
+            (Memory::Variable(_), None) => own == Some(Space::Global),
+            (Memory::Generic(_), Some(named)) => named == Space::Global && own == Some(named),
+            (Memory::Variable(_), Some(named)) => own == Some(named),
             (Memory::Param(_), Some(_)) => false,
         }
     }

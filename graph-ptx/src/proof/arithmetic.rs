@@ -121,17 +121,22 @@ impl Machine<'_> {
                 let Some(difference) = difference else { return Ok(None) };
                 let at_least = Rc::new(Condition::AtLeast0(difference));
                 let values = [&a, &b].map(|poly| Value::Number(Rc::new(poly.clone())));
+                let new = self.facts.next().ok_or(TooLarge)?;
                 let value = self.chosen_by(&at_least, values)?;
-                if let Value::Number(poly) = &value
-                    && let Some(symbol) = poly.as_symbol()
-                {
+                if let Value::Number(poly) = &value {
+                    let chosen = poly.as_symbol().filter(|&symbol| symbol >= new);
                     for side in [&a, &b] {
                         let fact = if opcode == "min" {
                             side.minus(poly)
                         } else {
                             poly.minus(side)
                         };
-                        self.facts.info_mut(symbol).facts.extend(fact);
+                        let fact = fact.filter(|fact| fact.value().is_none());
+                        match chosen {
+                            Some(symbol) => self.facts.info_mut(symbol).facts.extend(fact),
+                            // A side is the result here, and need not be elsewhere.
+                            None => self.facts.at_least_0(place, fact),
+                        }
                     }
                 }
                 return Ok(match value {

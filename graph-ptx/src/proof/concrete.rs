@@ -37,6 +37,8 @@ struct Decoded {
     end: End,
     /// The registers that it writes.
     written: Vec<Reg>,
+    /// The registers of its result, in their order: `None` for a part that is dropped.
+    results: Vec<Option<Reg>>,
     /// The types that its modifiers name; `None` for those that are not of integers.
     types: Vec<Option<Int>>,
     /// The last type of integers.
@@ -54,6 +56,11 @@ fn decoded(body: &Body, flow: &Flow) -> Vec<Decoded> {
         Decoded {
             end: flow.end(instruction, body),
             written: super::flow::written_by(instruction),
+            results: instruction
+                .operands
+                .first()
+                .map(super::flow::parts_of)
+                .unwrap_or_default(),
             types: types(instruction),
             int: modifiers().rev().find_map(int),
             width: modifiers()
@@ -305,6 +312,10 @@ impl Thread<'_> {
             "call" | "brkpt" => return Err(Ends),
             _ => {}
         }
+        if let ("mov", [Operand::Vector(_), from]) = (opcode, &instruction.operands[..]) {
+            self.unpack(at, &self.value(from, registers), registers);
+            return Ok(None);
+        }
         let written = &self.of.code[at].written;
         let value = self.compute(at, instruction, registers).unwrap_or(Value::Unknown);
         if let Some(Operand::Pair(..)) = instruction.operands.first()
@@ -327,6 +338,26 @@ impl Thread<'_> {
                 .for_each(|&register| registers.write(register, Value::Unknown)),
         }
         Ok(None)
+    }
+
+    /// `mov.b64 {%r1, %r2}, %rd1`
+    fn unpack(&self, at: usize, value: &Value, registers: &mut Registers) {
+        for (position, register) in self.of.code[at].results.iter().enumerate() {
+            let &Some(register) = register else { continue };
+            let bits = self.bits(register);
+            let part = match value {
+                Value::Bits(all) => all.checked_shr(bits * position as u32),
+                _ => None,
+            };
+            let part = part.map(|part| Value::Bits(extend(part, bits, false)));
+            registers.write(register, part.unwrap_or(Value::Unknown));
+        }
+    }
+
+    /// The bits of a register.
+    fn bits(&self, register: Reg) -> u32 {
+        let known = self.of.body.registers.get(register.0 as usize);
+        known.map_or(64, |known| known.ty.size() as u32 * 8)
     }
 
     fn value(&self, operand: &Operand, registers: &Registers) -> Value {
@@ -496,8 +527,9 @@ impl Thread<'_> {
 
     fn load_argument(&self, at: usize, name: &str, offset: i128, width: u64, registers: &mut Registers) {
         let param = self.of.function.params.iter().position(|param| param.name == name);
-        let Decoded { int: ty, written, .. } = &self.of.code[at];
-        for (part, &register) in written.iter().enumerate() {
+        let Decoded { int: ty, results, .. } = &self.of.code[at];
+        for (part, register) in results.iter().enumerate() {
+            let &Some(register) = register else { continue };
             let offset = offset + part as i128 * i128::from(width);
             let value = param.and_then(|param| self.argument(param, offset, width, *ty));
             registers.write(register, value.unwrap_or(Value::Unknown));
@@ -556,9 +588,7 @@ impl Thread<'_> {
                     other => return (into.bits == of.bits).then_some(other),
                 };
                 let register = match to {
-                    Operand::Register(register) => {
-                        self.of.body.registers.get(register.0 as usize)?.ty.size() as u32 * 8
-                    }
+                    Operand::Register(register) => self.bits(*register),
                     _ => into.bits,
                 };
                 let value = extend(value, into.bits, into.signed);

@@ -65,14 +65,7 @@ impl Machine<'_> {
     }
 
     /// `mov.b64 {%r1, %r2}, %rd1`
-    pub(super) fn unpack(&mut self, parts: &[Operand], from: &Operand) -> Result<(), TooLarge> {
-        let registers: Vec<Option<Reg>> = parts
-            .iter()
-            .map(|part| match part {
-                Operand::Register(register) => Some(*register),
-                _ => None,
-            })
-            .collect();
+    pub(super) fn unpack(&mut self, registers: Vec<Option<Reg>>, from: &Operand) -> Result<(), TooLarge> {
         let value = self.value(from)?;
         for (position, register) in registers.into_iter().enumerate() {
             let Some(register) = register else { continue };

@@ -65,7 +65,8 @@ fn is_number(named: &Term, value: u32, sides: &mut [[Option<u32>; 3]; 2]) {
     };
     // The product of the sides that are known; the others are at least 1.
     let group = &mut sides[group];
-    let known: u64 = group.iter().flatten().flatten().map(|&side| u64::from(side)).product();
+    let sides = group.iter().flatten().flatten();
+    let known = sides.fold(1, |product: u64, &side| product.saturating_mul(side.into()));
     if known == u64::from(value) {
         for side in group.iter_mut().flatten() {
             *side = Some(side.unwrap_or(1));

@@ -336,6 +336,18 @@ fn has_no_result(instruction: &Instruction) -> bool {
     }
 }
 
+/// The registers of a result, in their order: `None` for a part that is dropped.
+pub(super) fn parts_of(result: &Operand) -> Vec<Option<Reg>> {
+    let register = |part: &Operand| match part {
+        Operand::Register(register) => Some(*register),
+        _ => None,
+    };
+    match result {
+        Operand::Vector(parts) => parts.iter().map(register).collect(),
+        whole => vec![register(whole)],
+    }
+}
+
 /// The registers that an instruction writes.
 pub(super) fn written_by(instruction: &Instruction) -> Vec<Reg> {
     let results = match instruction.opcode.as_str() {

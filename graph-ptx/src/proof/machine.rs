@@ -348,6 +348,9 @@ impl<'m> Machine<'m> {
     }
 
     pub(super) fn find_variable(&self, name: &str) -> Option<&'m Variable> {
+        if self.function.params.iter().any(|param| param.name == name) {
+            return None;
+        }
         super::value::variable(self.module, self.body, name)
     }
 

@@ -192,7 +192,7 @@ fn free(machine: &mut Machine<'_>) -> Result<(), u32> {
         }
     }
     for memory in memories {
-        let space = space_of(machine, memory);
+        let space = machine.space_of(memory);
         let all: Vec<&Touch> = touched.iter().filter(|touch| touch.memory == *memory).collect();
         let Some(written) = all.iter().find(|touch| touch.how == Touching::Write) else {
             continue;
@@ -271,13 +271,6 @@ fn needed(machine: &Machine<'_>) -> Coordinates {
 /// Whether an access may happen after barriers that follow it: that of a copy which the thread has not waited for.
 fn is_late(machine: &Machine<'_>, touch: &Touch) -> bool {
     machine.instruction(touch.instruction).opcode == "cp"
-}
-
-fn space_of(machine: &Machine<'_>, memory: &Memory) -> Option<Space> {
-    match memory {
-        Memory::Param(_) => None,
-        Memory::Variable(name) | Memory::Generic(name) => machine.find_variable(name).map(|variable| variable.space),
-    }
 }
 
 /// The sum of the terms that are the same in all threads.

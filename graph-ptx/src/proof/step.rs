@@ -80,8 +80,8 @@ impl Machine<'_> {
             }
             return Ok(());
         }
-        if let ("mov", [Operand::Vector(parts), from]) = (opcode, &instruction.operands[..]) {
-            return self.unpack(parts, from);
+        if let ("mov", [result @ Operand::Vector(_), from]) = (opcode, &instruction.operands[..]) {
+            return self.unpack(super::flow::parts_of(result), from);
         }
         let Some(value) = self.compute(instruction)? else {
             self.forget(instruction);

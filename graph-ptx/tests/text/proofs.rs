@@ -32,7 +32,7 @@ fn module(code: &str) -> graph_ptx::ast::Module {
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n\
          .visible .entry k(.param .u64 p, .param .u32 q, .param .u64 w)\n{{\n\
-         .reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .shared .align 4 .b8 tile[64];\n\
+         .reg .pred %p<9>; .reg .b32 %r<20>; .reg .b16 %rs<9>; .reg .b64 %rd<20>; .shared .align 4 .b8 tile[64];\n\
          ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [q]; ld.param.u64 %rd2, [w];\n\
          mov.u32 %r2, %tid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %ctaid.x; mad.lo.s32 %r5, %r4, %r3, %r2;\n\
          {}\nEND: ret;\n}}\n",
@@ -342,4 +342,94 @@ fn launches_of_parts_of_clusters_refute_nothing() {
     assert!(matches!(verdict(""), Verdict::Refuted(_)));
     // Its grids are multiples of 8, so none is of one block.
     assert!(!matches!(verdict(".reqnctapercluster 8"), Verdict::Refuted(_)));
+}
+
+/// What is known of a number where it is the least is not known of it elsewhere.
+#[test]
+fn the_least_of_two_numbers_says_nothing_of_other_places() {
+    let below = || vec![binary(Binary::Lt, Term::Value(1), Term::Len(0))];
+    for number in ["mov.u32 %r9, %r5;", "mov.u32 %r9, %r2;", "ld.shared.u32 %r9, [tile];"] {
+        let guarded = format!("{number} setp.ge.u32 %p1, %r9, %r1;");
+        is_open(
+            &format!("{guarded} @%p1 bra L; min.u32 %r6, %r9, %r1; st.shared.u32 [tile], %r6; L: store;"),
+            below(),
+        );
+        is_open(
+            &format!("{guarded} @%p1 bra L; max.u32 %r6, %r9, %r1; st.shared.u32 [tile], %r6; L: store;"),
+            below(),
+        );
+        is_open(&format!("{guarded} @!%p1 min.u32 %r9, %r9, %r1; store;"), below());
+        is_proved(&format!("{number} min.u32 %r9, %r9, %r1; store;"), below());
+    }
+}
+
+#[test]
+fn matrices_have_several_elements_in_a_register() {
+    let rows = ".shared .align 16 .b8 rows[64]; mov.u32 %r6, rows;";
+    let load = format!("{rows} ldmatrix.sync.aligned.m8n8.x1.shared.b16 {{%r9}}, [%r6];");
+    is_open(&format!("{load} store;"), at_least(65536));
+    is_proved(&format!("{load} and.b32 %r9, %r9, 65535; store;"), at_least(65536));
+}
+
+#[test]
+fn constants_are_not_stored_to() {
+    let address = ".const .align 4 .b8 c[16]; mov.u64 %rd3, c; cvta.const.u64 %rd3, %rd3;";
+    is_proved(&format!("{address} ld.u32 %r9, [%rd3];"), at_least(0));
+    is_open(&format!("{address} st.u32 [%rd3], 1;"), at_least(0));
+    is_open(&format!("{address} atom.add.u32 %r9, [%rd3], 1;"), at_least(0));
+}
+
+/// Buffers begin at multiples of 16, not of 32.
+#[test]
+fn vectors_of_32_bytes_may_not_be_aligned() {
+    let vector = "{%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}";
+    is_open(&format!("ld.global.v8.u32 {vector}, [%rd1];"), at_least(8));
+    let address = ".shared .align 32 .b8 rows[64]; mov.u32 %r6, rows;";
+    is_proved(&format!("{address} ld.shared.v8.u32 {vector}, [%r6+32];"), at_least(0));
+}
+
+#[test]
+fn names_of_inner_scopes_hide_those_of_the_module() {
+    let verdict = |outer: &str, code: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n{outer}\n\
+             .visible .entry k(.param .u64 p, .param .u32 q, .param .u64 w)\n{{\n\
+             .reg .b32 %r<9>; .reg .b64 %rd<9>;\n{code}\nret; }}"
+        );
+        prove(&graph_ptx::parse(&text).unwrap(), &kernel(Vec::new()), &Effort::FULL)
+    };
+    let tile = |outer: u32, inner: u32, at: u32| {
+        verdict(
+            &format!(".shared .align 4 .b8 tile[{outer}];"),
+            &format!(
+                "{{ .shared .align 4 .b8 tile[{inner}]; st.shared.u32 [tile], 1; }} st.shared.u32 [tile+{at}], 1;"
+            ),
+        )
+    };
+    assert_ne!(tile(16, 1024, 512), Verdict::Proved);
+    assert_eq!(tile(1024, 16, 512), Verdict::Proved);
+    let of_param = "mov.u64 %rd3, p; st.global.u32 [%rd3], 1;";
+    assert_ne!(verdict(".global .align 4 .b8 p[16];", of_param), Verdict::Proved);
+}
+
+#[test]
+fn contracts_of_sides_that_no_launch_has_are_taken() {
+    let side = |axis, side| binary(Binary::Eq, Term::Grid(axis), Term::Int(side));
+    let most = i128::from(u32::MAX);
+    is_proved("ret;", vec![side(0, most), side(1, most), side(2, most), side(3, 7)]);
+}
+
+/// A part of a vector that is dropped has its place all the same.
+#[test]
+fn dropped_parts_of_vectors_have_places() {
+    let high = "cvt.u64.u32 %rd4, %r5; mov.b64 {_, %r9}, %rd4;";
+    is_proved(&format!("{high} store;"), at_least(1));
+    is_open("mov.b64 {_, %r9}, %rd2; store;", m_fits());
+    // The first half of `m` says nothing of the second.
+    let halves = "ld.param.v2.u32 {_, %r9}, [w]; ld.param.u32 %r6, [w]; setp.gt.u32 %p1, %r6, 7; @%p1 bra END;";
+    is_open(&format!("{halves} store;"), at_least(8));
+    is_proved(
+        &format!("{} store;", halves.replace("{_, %r9}", "{%r9, _}")),
+        at_least(8),
+    );
 }

@@ -4,7 +4,7 @@ use crate::calls::{Call, calls, root};
 use crate::kernels::declaration::Declaration;
 use crate::kernels::{check, parse, source};
 use crate::report::Report;
-use graph_ptx::proof::{Analysis, Effort, Gap, Reason, Verdict};
+use graph_ptx::proof::{Analysis, Effort, Gap, Kind, Reason, Verdict};
 use proc_macro2::TokenStream;
 use std::collections::BTreeMap;
 use std::fs;
@@ -200,6 +200,23 @@ fn own_kernels_are_proved() {
         );
     }
     is_on_the_page(&table(&root, &seen));
+}
+
+/// Memory of one length may be a null pointer, of which a kernel can access nothing.
+#[test]
+fn optional_memory_has_no_least_length() {
+    let attribute: TokenStream = "\"graph-runtime/tests/kernels/optional.ptx\", prove".parse().unwrap();
+    let item = "unsafe extern \"C\" {
+        safe fn split(x: &[f32; 4], whole: Option<&mut [f32; 4]>, part: Option<&Atomic<u32>>, n: i32);
+    }";
+    let mut report = Report::default();
+    let block = parse::block(attribute, item.parse().unwrap(), &mut report).unwrap();
+    let kernel = super::described(&block.kernels[0], &[], true);
+    let lengths = kernel.params.iter().filter_map(|param| match param.kind {
+        Kind::Memory { len, .. } => Some(len),
+        _ => None,
+    });
+    assert_eq!(lengths.collect::<Vec<_>>(), [Some(4), None, None]);
 }
 
 /// The kernels that are not proved, and the reason for each.

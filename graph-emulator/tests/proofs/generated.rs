@@ -1,0 +1,424 @@
+//! Random kernels: those that are proved run, and those that are refuted fault as the witness says. Of those that have
+//! no races, none has one.
+//!
+//! `PROOF_KERNELS=100000 cargo test -p graph-emulator --test proofs generated -- --nocapture` tries more; `PROOF_SEED`
+//! names the first.
+
+use crate::judge::{EFFORT, fault, is_of_access, is_small, run};
+use crate::random::Random;
+use graph_emulator::FaultKind;
+use graph_ptx::proof::{Binary, Kernel, Kind, Param, Races, Term, Verdict, prove, races, samples, weakest};
+use std::fmt::Write;
+
+/// Numbers that are at or beside the ends of ranges.
+const NUMBERS: [i64; 20] = [
+    0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 63, 64, 255, 65535, -1, -2, -8, 2147483647,
+];
+
+/// The code of a kernel as it grows.
+struct Author {
+    random: Random,
+    code: String,
+    labels: usize,
+    /// The instructions that may still be written.
+    left: usize,
+    /// Registers of counters, which only their loops change.
+    counters: usize,
+}
+
+impl Author {
+    fn below(&mut self, end: usize) -> usize {
+        self.random.below(end)
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len())]
+    }
+
+    fn line(&mut self, line: &str) {
+        self.left = self.left.saturating_sub(1);
+        let _ = writeln!(self.code, "{line}");
+    }
+
+    fn label(&mut self) -> String {
+        self.labels += 1;
+        format!("L{}", self.labels)
+    }
+
+    /// A register that code writes.
+    fn result(&mut self) -> String {
+        format!("%r{}", 6 + self.below(5))
+    }
+
+    fn register(&mut self) -> String {
+        format!("%r{}", self.below(11 + self.counters))
+    }
+
+    fn number(&mut self) -> i64 {
+        NUMBERS[self.below(NUMBERS.len())]
+    }
+
+    fn operand(&mut self) -> String {
+        match self.below(3) {
+            0 => self.number().to_string(),
+            _ => self.register(),
+        }
+    }
+
+    fn predicate(&mut self) -> String {
+        format!("%p{}", self.below(4))
+    }
+
+    fn guard(&mut self) -> String {
+        let not = self.one(&["", "!"]);
+        format!("@{not}{}", self.predicate())
+    }
+
+    /// A comparison whose result is in the predicate.
+    fn compare(&mut self, predicate: &str) {
+        let op = self.one(&["eq", "ne", "lt", "le", "gt", "ge", "lt", "ge"]);
+        let ty = self.one(&["u32", "u32", "s32", "u32", "s32"]);
+        let (a, b) = (self.register(), self.operand());
+        let line = match self.below(6) {
+            0 => {
+                let (both, other) = (self.one(&["and", "or", "xor"]), self.predicate());
+                format!("setp.{op}.{both}.{ty} {predicate}, {a}, {b}, {other};")
+            }
+            1 => {
+                let (a, b) = (self.wide(), self.wide());
+                let ty = self.one(&["u64", "s64"]);
+                format!("setp.{op}.{ty} {predicate}, {a}, {b};")
+            }
+            2 => format!("setp.{op}.u16 {predicate}, %rs0, %rs1;"),
+            _ => format!("setp.{op}.{ty} {predicate}, {a}, {b};"),
+        };
+        self.line(&line);
+    }
+
+    fn wide(&mut self) -> String {
+        format!("%rd{}", 3 + self.below(4))
+    }
+
+    fn arithmetic(&mut self, guard: &str) {
+        let (to, a, b, c) = (self.result(), self.register(), self.operand(), self.operand());
+        let (w, x, y) = (self.wide(), self.wide(), self.wide());
+        let by = self.below(34);
+        let p = self.predicate();
+        let least = self.one(&["min", "max"]);
+        let ty = self.one(&["u32", "s32"]);
+        let op = self.one(&[
+            "add.u32",
+            "sub.u32",
+            "mul.lo.u32",
+            "and.b32",
+            "or.b32",
+            "xor.b32",
+            "add.s32",
+            "sub.s32",
+        ]);
+        let op_wide = self.one(&[
+            "add.s64",
+            "sub.s64",
+            "mul.lo.u64",
+            "and.b64",
+            "or.b64",
+            "min.u64",
+            "max.s64",
+        ]);
+        let half = self.one(&["u16", "s16"]);
+        let number = self.number();
+        let line = match self.below(28) {
+            0..=5 => format!("{op} {to}, {a}, {b};"),
+            6..=8 => format!("{least}.{ty} {to}, {a}, {b};"),
+            9 => format!("shl.b32 {to}, {a}, {};", by % 33),
+            10 => format!("shr.{ty} {to}, {a}, {};", by),
+            11 => format!("div.{ty} {to}, {a}, {};", number.max(1)),
+            12 => format!("rem.{ty} {to}, {a}, {};", number.max(1)),
+            13 => format!("mad.lo.s32 {to}, {a}, {b}, {c};"),
+            14 => format!("mul.hi.{ty} {to}, {a}, {b};"),
+            15 => format!("bfe.u32 {to}, {a}, {}, {};", by % 32, by % 9),
+            16 | 17 => format!("selp.b32 {to}, {a}, {b}, {p};"),
+            18 => format!(
+                "{} {to}, {a};",
+                self.one(&["neg.s32", "not.b32", "abs.s32", "mov.u32", "popc.b32", "clz.b32"])
+            ),
+            19 => format!("cvt.u16.u32 %rs{}, {a};", by % 2),
+            20 => format!("cvt.{ty}.{half} {to}, %rs{};", by % 2),
+            21 => format!("cvt.{}.u32 {to}, {a};", self.one(&["u8", "s8", "u16", "s16"])),
+            22 => format!("cvt.{}.{ty} {w}, {a};", self.one(&["u64", "s64"])),
+            23 => format!("{op_wide} {w}, {x}, {y};"),
+            24 => format!("mul.wide.{ty} {w}, {a}, {b};"),
+            25 => format!("cvt.u32.u64 {to}, {w};"),
+            26 => match by % 4 {
+                0 => format!("mov.b64 {{{to}, _}}, {w};"),
+                1 => format!("mov.b64 {{_, {to}}}, {w};"),
+                2 => format!("mov.b64 {w}, {{{a}, {}}};", self.register()),
+                _ => format!("shr.{} {w}, {x}, {};", self.one(&["u64", "s64"]), by),
+            },
+            _ => format!("add.{half} %rs{}, %rs1, {};", by % 2, number % 256),
+        };
+        self.line(&format!("{guard}{line}"));
+    }
+
+    /// An access, most often within bounds.
+    fn access(&mut self) {
+        let index = self.register();
+        let end = self.label();
+        let at = match self.below(8) {
+            0..=2 => {
+                let bound = self.one(&["%r3", "64", "%r3", "%r5"]);
+                let op = self.one(&["ge", "ge", "ge", "gt"]);
+                let ty = self.one(&["u32", "u32", "u32", "s32"]);
+                self.line(&format!("setp.{op}.{ty} %p5, {index}, {bound}; @%p5 bra {end};"));
+                index
+            }
+            3 => {
+                let guard = self.guard();
+                self.line(&format!("{guard} bra {end};"));
+                index
+            }
+            4 => {
+                self.line(&format!("and.b32 %r30, {index}, 63;"));
+                "%r30".to_owned()
+            }
+            5 => {
+                self.line(&format!("min.u32 %r30, {index}, 63;"));
+                "%r30".to_owned()
+            }
+            6 => {
+                self.line(&format!("rem.u32 %r30, {index}, 64;"));
+                "%r30".to_owned()
+            }
+            _ => index,
+        };
+        let by = self.one(&["", "", "", "", "+4", "+-4"]);
+        let guard = match self.below(4) {
+            0 => self.guard() + " ",
+            _ => String::new(),
+        };
+        let load = self.result();
+        if self.below(4) == 0 {
+            self.line(&format!(
+                "mul.lo.u32 %r31, {at}, 4; mov.u32 %r32, tile; add.u32 %r31, %r31, %r32;"
+            ));
+            match self.below(2) {
+                0 => self.line(&format!("{guard}ld.shared.u32 {load}, [%r31{by}];")),
+                _ => self.line(&format!("{guard}st.shared.u32 [%r31{by}], {at};")),
+            }
+        } else {
+            let ty = self.one(&["u32", "u32", "u32", "s32"]);
+            let base = self.one(&["%rd1", "%rd1", "%rd2"]);
+            self.line(&format!("mul.wide.{ty} %rd30, {at}, 4; add.s64 %rd31, {base}, %rd30;"));
+            match self.below(3) {
+                0 => self.line(&format!("{guard}ld.global.u32 {load}, [%rd31{by}];")),
+                1 => self.line(&format!("{guard}atom.global.add.u32 {load}, [%rd31{by}], 1;")),
+                _ => self.line(&format!("{guard}st.global.u32 [%rd31{by}], {at};")),
+            }
+        }
+        self.line(&format!("{end}:"));
+    }
+
+    fn statements(&mut self, depth: usize) {
+        let count = 1 + self.below(5);
+        for _ in 0..count {
+            if self.left == 0 {
+                return;
+            }
+            self.statement(depth);
+        }
+    }
+
+    fn statement(&mut self, depth: usize) {
+        match self.below(if depth < 3 { 20 } else { 14 }) {
+            0..=6 => self.arithmetic(""),
+            7 | 8 => {
+                let guard = self.guard() + " ";
+                self.arithmetic(&guard);
+            }
+            9 | 10 => {
+                let predicate = self.predicate();
+                self.compare(&predicate);
+            }
+            11..=13 => self.access(),
+            14..=16 => {
+                let (end, other) = (self.label(), self.label());
+                let guard = self.guard();
+                self.line(&format!("{guard} bra {other};"));
+                self.statements(depth + 1);
+                if self.below(2) == 0 {
+                    self.line(&format!("bra {end};"));
+                    self.line(&format!("{other}:"));
+                    self.statements(depth + 1);
+                } else {
+                    self.line(&format!("{other}:"));
+                }
+                self.line(&format!("{end}:"));
+            }
+            _ => self.repeat(depth),
+        }
+    }
+
+    fn repeat(&mut self, depth: usize) {
+        let (begin, end) = (self.label(), self.label());
+        let counter = format!("%r{}", 11 + self.counters);
+        let (start, bound) = (self.operand(), self.operand());
+        let ty = self.one(&["u32", "u32", "s32"]);
+        self.line(&format!("mov.u32 {counter}, {start};"));
+        self.counters += 1;
+        let is_late = self.below(3) == 0;
+        self.line(&format!("{begin}:"));
+        if !is_late {
+            let op = self.one(&["ge", "ge", "eq", "gt"]);
+            self.line(&format!("setp.{op}.{ty} %p6, {counter}, {bound}; @%p6 bra {end};"));
+        }
+        self.statements(depth + 1);
+        let step = match self.below(4) {
+            0 => "%r1".to_owned(),
+            1 => "2".to_owned(),
+            _ => "1".to_owned(),
+        };
+        let op = self.one(&["add", "add", "add", "sub"]);
+        self.line(&format!("{op}.u32 {counter}, {counter}, {step};"));
+        if is_late {
+            let op = self.one(&["lt", "lt", "ne", "le"]);
+            self.line(&format!("setp.{op}.{ty} %p6, {counter}, {bound}; @%p6 bra {begin};"));
+        } else {
+            self.line(&format!("bra {begin};"));
+        }
+        self.line(&format!("{end}:"));
+    }
+}
+
+/// A random kernel of `a`, `b`, `n` and `m`.
+fn generated(seed: u64) -> String {
+    let mut author = Author {
+        random: Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)),
+        code: String::new(),
+        labels: 0,
+        left: 28,
+        counters: 0,
+    };
+    author.statements(0);
+    author.statements(0);
+    author.access();
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n\
+         .visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 m)\n{{\n\
+         .reg .pred %p<8>; .reg .b16 %rs<2>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .shared .align 4 .b8 tile[256];\n\
+         ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r3, [n]; ld.param.u32 %r4, [m];\n\
+         mov.u32 %r0, %tid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %ctaid.x; mad.lo.s32 %r5, %r2, %r1, %r0;\n\
+         ld.global.u32 %r6, [%rd2]; ld.global.u32 %r7, [%rd2+4]; mov.u32 %r8, %r5; mov.u32 %r9, %r4; mov.u32 %r10, 0;\n\
+         and.b32 %r7, %r7, 127; cvt.u64.u32 %rd3, %r5; cvt.u64.u32 %rd4, %r3; mov.u64 %rd5, 1; cvt.u64.u32 %rd6, %r6;\n\
+         cvt.u16.u32 %rs0, %r5; cvt.u16.u32 %rs1, %r6;\n\
+         setp.lt.u32 %p0, %r5, %r3; setp.lt.u32 %p1, %r0, 32; setp.eq.u32 %p2, %r4, 0; setp.lt.s32 %p3, %r7, %r4;\n\
+         {}ret;\n}}\n",
+        author.code
+    )
+}
+
+fn kernel(random: &mut Random) -> Kernel {
+    let memory = Kind::Memory {
+        unit: Some(4),
+        len: None,
+    };
+    let integer = |signed| Kind::Integer { bits: 32, signed };
+    let kinds = [
+        ("a", memory),
+        ("b", memory),
+        ("n", integer(false)),
+        ("m", integer(true)),
+    ];
+    let params = kinds.map(|(name, kind)| Param {
+        name: name.to_owned(),
+        kind,
+    });
+    let at_most = |a, b| Term::Binary(Binary::Le, Box::new(a), Box::new(b));
+    let mut requires = vec![at_most(Term::Int(64), Term::Len(1))];
+    if random.below(4) > 0 {
+        requires.push(at_most(Term::Value(2), Term::Len(0)));
+        requires.push(at_most(Term::Int(64), Term::Len(0)));
+    }
+    if random.below(2) > 0 {
+        requires.push(at_most(Term::Value(2), Term::Len(1)));
+    }
+    Kernel {
+        entry: "k".to_owned(),
+        params: params.into(),
+        requires,
+        unwritten: Vec::new(),
+    }
+}
+
+#[test]
+fn generated_kernels_are_as_proved() {
+    let from_environment = |name: &str| std::env::var(name).map_or(None, |number| number.parse::<u64>().ok());
+    let wanted = from_environment("PROOF_KERNELS").unwrap_or(300);
+    let first = from_environment("PROOF_SEED").unwrap_or(1);
+    let (mut proofs, mut runs, mut refuted, mut free) = (0, 0, 0, 0);
+    let mut wrong: Vec<String> = Vec::new();
+    for seed in first..first + wanted {
+        let text = generated(seed);
+        let module = graph_ptx::parse(&text).unwrap_or_else(|mistake| panic!("{seed}: {mistake}\n{text}"));
+        let mut random = Random(seed);
+        let mut kernel = kernel(&mut random);
+        if random.below(3) == 0
+            && let Some(conditions) = weakest(&module, &kernel, &EFFORT)
+        {
+            kernel
+                .requires
+                .extend(conditions.into_iter().map(|condition| condition.term));
+        }
+        match prove(&module, &kernel, &EFFORT) {
+            Verdict::Proved => {
+                proofs += 1;
+                for launch in samples(&module, &kernel, seed, 8) {
+                    if is_small(&launch, 256) {
+                        runs += 1;
+                        if let Some(fault) = fault(&text, &module, &kernel, &launch, None) {
+                            wrong.push(format!(
+                                "seed {seed}: {fault}: {launch:?}\n{:?}\n{text}",
+                                kernel.requires
+                            ));
+                        }
+                    }
+                }
+                match races(&module, &kernel, &EFFORT) {
+                    Races::Free => {
+                        free += 1;
+                        for launch in samples(&module, &kernel, seed, 4) {
+                            let is_flat = launch.block[1..] == [1, 1] && launch.grid[1..] == [1, 1];
+                            if is_small(&launch, 256) && is_flat {
+                                let fault = run(&text, &module, &kernel, &launch, None, true);
+                                if let Some(FaultKind::Race { .. }) = fault.as_ref().map(|fault| &fault.kind) {
+                                    wrong.push(format!("seed {seed}: {}: {launch:?}\n{text}", fault.unwrap()));
+                                }
+                            }
+                        }
+                    }
+                    // Of several stores of one number, the emulator knows the last.
+                    Races::Found(_) | Races::Unknown(_) => {}
+                }
+            }
+            // On the emulator, shared memory of the block is at such addresses, too.
+            Verdict::Refuted(witness) if witness.memory == "tile" && witness.offset.abs() >= 1 << 24 => {}
+            Verdict::Refuted(witness) if is_small(&witness.launch, 512) => {
+                refuted += 1;
+                let fault = run(&text, &module, &kernel, &witness.launch, Some(witness.fill), false);
+                match fault.map(|fault| fault.kind) {
+                    Some(kind) if is_of_access(&kind) => {}
+                    // Another block, which the emulator runs before, has no end.
+                    Some(FaultKind::StepLimit(_)) => {}
+                    other => wrong.push(format!("seed {seed}: {other:?}: {witness:?}\n{text}")),
+                }
+            }
+            Verdict::Refuted(_) | Verdict::Unknown(_) => {}
+        }
+    }
+    println!("{wanted} kernels: {proofs} are proved and ran {runs} times, {refuted} are refuted; {free} have no races");
+    assert!(
+        wrong.is_empty(),
+        "{} are wrong\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(3)].join("\n")
+    );
+}
