@@ -14,6 +14,7 @@ use crate::graph::captured_graph::CapturedGraph;
 use crate::graph::definition::Definition;
 use crate::graph::future::LaunchFuture;
 use crate::graph::profile::Profile;
+use crate::graph::tool_id::ToolId;
 use crate::graph::{Graph, RawGraph};
 use crate::memory::{MemoryReport, Pool};
 use graph_plan::Plan;
@@ -161,6 +162,25 @@ pub trait AnyGraph: fmt::Debug {
     /// As [`Graph::profile`].
     fn profile(&mut self, launches: usize) -> Result<Profile> {
         self.__graph_mut().0.profile(launches)
+    }
+
+    /// The ids by which NVIDIA's tools know the nodes: see [`Graph::tool_ids`].
+    ///
+    /// # Errors
+    /// As [`Graph::tool_ids`].
+    fn tool_ids(&self) -> Result<Vec<ToolId>> {
+        self.__graph().0.tool_ids()
+    }
+
+    /// Writes these ids as a table: see [`Graph::write_tool_ids`].
+    ///
+    /// # Errors
+    /// As [`Graph::write_tool_ids`].
+    fn write_tool_ids(&self, path: impl AsRef<Path>) -> Result<()>
+    where
+        Self: Sized,
+    {
+        self.__graph().0.write_tool_ids(path)
     }
 
     /// Says what makes the graph slow, and what to write instead: see [`Graph::advice`].

@@ -158,6 +158,7 @@ pub use graph::host_split::HostSplit;
 pub use graph::node::NodeId;
 pub use graph::rng::{Rng, RngHandle};
 pub use graph::set_param::ParamKey;
+pub use graph::tool_id::ToolId;
 pub use graph::{Graph, RawGraph};
 pub use ownership::block::Shareable;
 

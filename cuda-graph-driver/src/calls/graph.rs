@@ -84,23 +84,67 @@ fn kind(work: &Work) -> &'static str {
     }
 }
 
-/// Draws a graph and the graphs in it.
+/// A dimension of a launch in a file of CUDA's: what is more than a number is in braces.
+fn dimensions(of: [u32; 3]) -> String {
+    match of {
+        [x, 1, 1] => x.to_string(),
+        [x, y, 1] => format!("\\{{{x},{y}\\}}"),
+        [x, y, z] => format!("\\{{{x},{y},{z}\\}}"),
+    }
+}
+
+/// The number of a node in its graph.
+fn local_id(state: &State, node: Handle) -> Done<usize> {
+    let graph = state.node(node)?.graph;
+    let found = state.graph(graph)?.nodes.iter().position(|other| *other == node);
+    found.map_or_else(|| refuse("the graph has lost the node"), Ok)
+}
+
+/// The number of a graph, of an executable graph, or of a node with its graph.
+fn id(graph: Handle) -> u32 {
+    graph as u32
+}
+
+/// Draws a graph and the graphs in it, in the form in which CUDA does, of a node with what tools read alone.
 fn draw(state: &State, graph: Handle, text: &mut String) -> Done {
     let nodes = state.graph(graph)?.nodes.clone();
-    let _ = writeln!(text, "subgraph cluster_{graph:x} {{");
-    for &node in &nodes {
+    let own = id(graph);
+    let _ = writeln!(
+        text,
+        "subgraph cluster_{own} {{\nlabel=\"graph_{own}\" graph[style=\"dashed\"];"
+    );
+    for (number, &node) in nodes.iter().enumerate() {
         let work = &state.node(node)?.work;
-        let label = match work {
-            Work::Kernel(launch) => format!("{} {}", kind(work), launch.function.name),
-            other => kind(other).to_owned(),
+        let order = format!("{number} (topoId: {})", nodes.len() - 1 - number);
+        let _ = match work {
+            Work::Kernel(launch) => {
+                let (grid, block) = (dimensions(launch.grid), dimensions(launch.block));
+                let (name, shared) = (&launch.function.name, launch.shared);
+                let function = launch.handles[0].max(launch.handles[1]);
+                writeln!(
+                    text,
+                    "\"graph_{own}_node_{number}\"[style=\"bold\" shape=\"record\" label=\"{{KERNEL\n\
+                     | {{ID | {order} | {name}\\<\\<\\<{grid},{block},{shared}\\>\\>\\>}}\n\
+                     | {{{{node handle | func handle}} | {{0x{node:016X} | 0x{function:016X}}}}}\n}}\"];"
+                )
+            }
+            other => writeln!(
+                text,
+                "\"graph_{own}_node_{number}\"[style=\"solid\" shape=\"record\" label=\"{{\n{}\n\
+                 | {{{{ID | node handle}} | {{{order} | 0x{node:016X}}}}}\n}}\"];",
+                kind(other)
+            ),
         };
-        let _ = writeln!(text, "\"node_{node:x}\" [label=\"{label}\"];");
         for inner in state.inner(node) {
             draw(state, inner, text)?;
         }
     }
     for (from, to, _) in all_edges(state, graph)? {
-        let _ = writeln!(text, "\"node_{from:x}\" -> \"node_{to:x}\";");
+        let (from, to) = (local_id(state, from)?, local_id(state, to)?);
+        let _ = writeln!(
+            text,
+            "\"graph_{own}_node_{from}\" -> \"graph_{own}_node_{to}\" [headlabel=0];"
+        );
     }
     text.push_str("}\n");
     Ok(())
@@ -227,6 +271,19 @@ calls! {
         let default = (flags & 1 == 1).then_some(default);
         state.graph_mut(graph)?.handles.push((handle, default));
         out.put(handle)
+    }
+    Context cuGraphGetId(graph: Handle, out: Out<u32>) {
+        state().graph(graph)?;
+        out.put(id(graph))
+    }
+    Context cuGraphExecGetId(exec: Handle, out: Out<u32>) {
+        state().exec(exec)?;
+        out.put(id(exec))
+    }
+    Context cuGraphNodeGetToolsId(node: Handle, out: Out<u64>) {
+        let state = state();
+        let graph = u64::from(id(state.node(node)?.graph));
+        out.put(graph << 32 | local_id(&state, node)? as u64)
     }
     Context cuGraphDebugDotPrint(graph: Handle, path: Text, _flags: u32) {
         let mut text = "digraph dot {\n".to_owned();

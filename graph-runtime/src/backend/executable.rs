@@ -1,6 +1,6 @@
 //! A graph on either kind of device.
 
-use crate::backend::cuda::{CudaExecutable, DebugExecutable, launch_error};
+use crate::backend::cuda::{CudaExecutable, DebugExecutable, ToolIds, launch_error};
 #[cfg(feature = "emulator")]
 use crate::backend::emulator::EmulatorExecutable;
 use crate::backend::host_calls::HostCalls;
@@ -145,6 +145,28 @@ impl Executable {
     pub(crate) fn print(&self, site: &Site, path: &CStr) -> Result<bool> {
         let printed = self.cuda().map(|exec| exec.print(path).at(|| site.clone()));
         printed.map_or(Ok(false), |printed| printed.map(|()| true))
+    }
+
+    /// The nodes of CUDA's graph that stand for nodes of the program, as addresses.
+    pub(crate) fn handles(&self) -> Vec<(usize, u64)> {
+        let handles = self.cuda().map(CudaExecutable::handles).unwrap_or_default();
+        let handles = handles.into_iter();
+        handles
+            .map(|(node, handle)| (node, handle.expose_provenance() as u64))
+            .collect()
+    }
+
+    /// The ids by which tools know the nodes: see [`CudaExecutable::tool_ids`].
+    pub(crate) fn tool_ids(&self, site: &Site) -> Result<Vec<ToolIds>> {
+        let message = match self.cuda() {
+            None => "on the CPU emulator and in debug mode no tool sees a CUDA graph",
+            Some(exec) => match exec.tool_ids().at(|| site.clone())? {
+                Some(ids) => return Ok(ids),
+                None => "the ids that tools have for nodes need an NVIDIA driver of CUDA 13.1 or later",
+            },
+        };
+        let site = site.clone();
+        Err(Error::Unsupported { site, message })
     }
 
     /// Waits until no launch is in flight, and forgets the errors of launches that did not end the context.

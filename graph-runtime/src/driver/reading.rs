@@ -8,7 +8,8 @@ use super::read_node::{
     Addresses, AttributeValue, Conditional, CopyWords, Operation, ReadCopy, ReadFill, ReadLaunch, ReadNode, UPDATABLE,
 };
 use super::{
-    CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphNode, CUkernel, CUmodule, MISSING,
+    CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUmodule,
+    MISSING,
 };
 use super::{KernelNodeParams, MemsetNodeParams, graph as kinds};
 use crate::error::CudaError;
@@ -60,6 +61,13 @@ driver_calls! {
     /// The parameters of a node of any kind, since CUDA 13.2. Those of a conditional node name its bodies.
     fn get_any(node: CUgraphNode, params: &mut AnyParams)
         = cuGraphNodeGetParams(node: CUgraphNode, params: *mut AnyParams), newer;
+    /// The id by which tools know a node, since CUDA 13.1. The id of its graph is the upper half.
+    fn tools_id(node: CUgraphNode) -> id: u64
+        = cuGraphNodeGetToolsId(node: CUgraphNode, id: *mut u64 = &mut id), newer;
+    fn graph_id(graph: CUgraph) -> id: u32
+        = cuGraphGetId(graph: CUgraph, id: *mut u32 = &mut id), newer;
+    fn executable_id(exec: CUgraphExec) -> id: u32
+        = cuGraphExecGetId(exec: CUgraphExec, id: *mut u32 = &mut id), newer;
     /// The attributes of a kernel node have numbers, and values of 64 bytes.
     pub(super) fn get_attribute(node: CUgraphNode, attribute: c_uint, value: &mut AttributeValue)
         = cuGraphKernelNodeGetAttribute(node: CUgraphNode, attribute: c_uint, value: *mut AttributeValue), newer;
@@ -105,6 +113,39 @@ const ATTRIBUTES: [c_uint; 13] = [1, 2, 4, 5, 8, 9, 10, 11, UPDATABLE, 14, 16, 1
 
 /// An edge, and its data.
 pub(crate) type ReadEdge = (CUgraphNode, CUgraphNode, EdgeData);
+
+/// The ids of a node in its graph and, if they are told, in the executable graph.
+type NodeIds = (u64, Option<u64>);
+
+/// Lists the ids by which tools know nodes: in their graph and, if they are nodes of `graph` itself, in the executable
+/// graph, which may be null. `None` before CUDA 13.1.
+///
+/// # Safety
+///
+/// The graphs and the nodes live, and the executable graph was instantiated from `graph`.
+pub(crate) unsafe fn tool_ids(
+    graph: CUgraph,
+    exec: CUgraphExec,
+    nodes: impl Iterator<Item = CUgraphNode>,
+) -> Result<Option<Vec<NodeIds>>, CudaError> {
+    const IN_GRAPH: u64 = 0xFFFF_FFFF;
+    // SAFETY: by the caller's promise.
+    let graph = match unsafe { graph_id(graph) } {
+        Ok(id) => u64::from(id),
+        Err(error) if error.code() == MISSING => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    // SAFETY: as above.
+    let exec = (!exec.is_null()).then(|| unsafe { executable_id(exec) }).transpose()?;
+    let ids = nodes.map(|node| {
+        // SAFETY: as above.
+        let id = unsafe { tools_id(node) }?;
+        // A node has the number in the executable graph that it has in the graph.
+        let exec = exec.filter(|_| id >> 32 == graph);
+        Ok((id, exec.map(|exec| u64::from(exec) << 32 | id & IN_GRAPH)))
+    });
+    ids.collect::<Result<_, _>>().map(Some)
+}
 
 /// Lists the edges of a graph.
 ///

@@ -11,6 +11,7 @@ pub(crate) mod profile;
 pub(crate) mod rng;
 pub(crate) mod set_param;
 pub(crate) mod dump;
+pub(crate) mod tool_id;
 mod saved;
 mod reset;
 mod mapped_access;

@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use graph_runtime::cudarc::driver::sys;
+use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::channel;
@@ -584,11 +585,90 @@ fn graphs_are_written_as_dot_files() -> Result<()> {
     graph.debug_dump(file.to_str().expect("its name is text"))?;
     let node = if is_instantiated(&graph) { "MEMSET" } else { "never" };
     assert!(written().contains(node), "{}", written());
+    // CUDA's files have the names, also of nodes in bodies.
     let graph: Box<dyn AnyGraph> = Box::new(graph);
+    let chosen: Box<dyn AnyGraph> = Box::new(Chosen::build(&device(), 3)?);
+    for (graph, names) in [
+        (&graph, &["set", "scale", "never", "down", "count"][..]),
+        (&chosen, &["on", "write", "down"]),
+    ] {
+        graph.debug_dump(&file)?;
+        for name in names.iter().filter(|_| graph.raw().is_some()) {
+            assert!(written().contains(&format!("{{{name}\n| ")), "`{name}`: {}", written());
+        }
+    }
     let error = graph.debug_dump(folder.join("none").join("graph.dot")).unwrap_err();
     assert!(matches!(error, Error::File { .. }));
     error.begins("graph `Added`: cannot write `");
     fs::remove_dir_all(&folder).expect("it is ours");
+    Ok(())
+}
+
+#[test]
+fn tools_know_nodes_by_ids() -> Result<()> {
+    let mut graph = Added::build(&device(), 4, 3.0)?;
+    let ids = match graph.tool_ids() {
+        Ok(ids) => ids,
+        Err(error) if is_instantiated(&graph) => {
+            error
+                .begins("graph `Added`: the ids that tools have for nodes need an NVIDIA driver of CUDA 13.1 or later");
+            println!("tool ids: this driver has none");
+            return Ok(());
+        }
+        Err(error) => {
+            error.begins("graph `Added`: on the CPU emulator and in debug mode no tool sees a CUDA graph");
+            return Ok(());
+        }
+    };
+    let mut names: Vec<&str> = ids.iter().map(|id| &*id.node).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["count", "down", "never", "scale", "set"]);
+    let known = |graph: &Added| -> Result<BTreeSet<_>> {
+        Ok(graph.tool_ids()?.into_iter().map(|id| (id.id, id.executable)).collect())
+    };
+    let before = known(&graph)?;
+    assert!(
+        before.len() == 5
+            && before
+                .iter()
+                .all(|(id, executable)| executable.is_some_and(|other| other != *id))
+    );
+    // The executable graph stays, with the nodes by which CUDA knows those of its own.
+    if graph.update_from(Added::define(&device(), 4, 4.0)?)? == Updated::InPlace {
+        assert_eq!(known(&graph)?, before);
+    }
+    let file = std::env::temp_dir().join(format!("cuda-graph-ids-{}.csv", std::process::id()));
+    graph.write_tool_ids(&file)?;
+    let text = fs::read_to_string(&file).expect("the file was written");
+    fs::remove_file(&file).expect("it is ours");
+    let first = &graph.tool_ids()?[0];
+    let executable = first.executable.expect("it is in no body");
+    let expected = format!("node,id,executable\n\"{}\",{},{executable}\n", first.node, first.id);
+    assert!(text.starts_with(&expected) && text.lines().count() == 6, "{text}");
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn drivers_before_cuda_13_1_have_no_ids_for_tools() -> Result<()> {
+    if !is_software() {
+        return Ok(());
+    }
+    let output = std::process::Command::new(std::env::current_exe().expect("this program"))
+        .args([
+            "--include-ignored",
+            "--exact",
+            "--nocapture",
+            "definition::tools_know_nodes_by_ids",
+        ])
+        .env("CUDA_GRAPH_DRIVER_FAILS", "cuGraphGetId=801")
+        .output()
+        .expect("it starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("tool ids: this driver has none"),
+        "{text}"
+    );
     Ok(())
 }
 

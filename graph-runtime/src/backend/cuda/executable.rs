@@ -4,15 +4,21 @@ use super::{CudaExecutable, EVENT, LOST, OWN};
 use crate::backend::host_calls::HostCalls;
 use crate::devices::cuda::twice;
 use crate::devices::launch_event::LaunchEvent;
-use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CaptureStatus, CudaStream, RelaxedCapture};
+use crate::driver::{
+    self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CaptureStatus, CudaStream, RelaxedCapture, reading,
+};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::in_flight::uses::Awaited;
 use crate::ownership::storage::Storage;
 use crate::program::host_call::refuse_in_host_function;
 use crate::program::{KernelOp, Program};
 use graph_plan::Draft;
+use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::mem::ManuallyDrop;
+
+/// A node of the program, and its ids for tools: in the graph and, if CUDA tells it, in the executable graph.
+pub(crate) type ToolIds = (usize, u64, Option<u64>);
 
 impl CudaExecutable {
     pub(crate) fn storage(&self) -> &[Storage] {
@@ -38,6 +44,38 @@ impl CudaExecutable {
     /// The handles, for a user who calls CUDA: the graph, its executable form, and its own stream.
     pub(crate) fn raw(&self) -> (CUgraph, CUgraphExec, CUstream) {
         (self.graph, self.exec, self.stream)
+    }
+
+    /// The nodes of the CUDA graph that stand for nodes of the program. A node that runs in several passes of a loop
+    /// has several.
+    pub(crate) fn handles(&self) -> Vec<(usize, CUgraphNode)> {
+        let nodes = self.nodes.iter().copied().enumerate();
+        let placed = self.predicated.placed.iter();
+        let placed = placed.flat_map(|(node, all)| all.iter().map(|placed| (*node, placed.handle)));
+        let all: BTreeSet<(usize, CUgraphNode)> = nodes.chain(placed).collect();
+        all.into_iter().filter(|(_, handle)| !handle.is_null()).collect()
+    }
+
+    /// The ids by which tools know the nodes: in the graph that the executable graph was instantiated from, and in the
+    /// executable graph, if they are no nodes of a graph in it. `None` if the driver does not tell.
+    pub(crate) fn tool_ids(&self) -> Result<Option<Vec<ToolIds>>, CudaError> {
+        self.cuda.bind()?;
+        let (graph, nodes) = match &self.origin {
+            None => (self.graph, self.handles()),
+            Some(origin) => {
+                let nodes = origin.nodes.iter().copied().enumerate();
+                (origin.graph, nodes.filter(|(_, handle)| !handle.is_null()).collect())
+            }
+        };
+        // SAFETY: fact 1.
+        let known = unsafe { reading::tool_ids(graph, self.exec, nodes.iter().map(|(_, handle)| *handle)) }?;
+        let ids = |known: Vec<(u64, Option<u64>)>| {
+            let nodes = nodes.iter().zip(known);
+            nodes
+                .map(|((node, _), (id, executable))| (*node, id, executable))
+                .collect()
+        };
+        Ok(known.map(ids))
     }
 
     /// Writes the graph as a DOT file.

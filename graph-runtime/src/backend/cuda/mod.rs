@@ -69,7 +69,7 @@ use std::sync::Arc;
 
 pub use change::update_from::Updated;
 pub(crate) use debug::DebugExecutable;
-pub(crate) use executable::{CAPTURED, launch_error};
+pub(crate) use executable::{CAPTURED, ToolIds, launch_error};
 
 /// An instantiated graph with everything that its launches use.
 ///
