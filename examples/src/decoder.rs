@@ -9,7 +9,9 @@ use graph_runtime::{BoxError, Mapped, MappedHost, Philox, Result, cuda_graph, cu
 use half::bf16;
 pub use model::Model;
 pub use plain::{cross_entropy, plain_logits, plain_loss};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread;
+use std::time::Duration;
 
 /// Columns of a head of attention.
 pub const HEAD: usize = 64;
@@ -283,25 +285,57 @@ impl Decode {
     }
 }
 
-/// Calls `show` with each token after the first as soon as it is chosen, while the graph runs, until `end` or one of
-/// `stops`.
+/// Calls `launch`, which waits for the end of a launch, and meanwhile `show` with each token after the first as soon as
+/// it is chosen, until `end` or one of `stops`.
 ///
 /// # Errors
-/// If `end` is beyond the context, or if no token comes for ten seconds: the launch has failed.
-pub fn follow(stream: &MappedHost<u32>, end: usize, stops: &[u32], mut show: impl FnMut(u32)) -> Result<(), BoxError> {
-    for position in 1..=end {
-        let start = Instant::now();
-        let token = loop {
-            match stream.load(position)?.checked_sub(1) {
-                Some(token) => break token,
-                None if start.elapsed() > Duration::from_secs(10) => return Err("no token comes any more".into()),
-                None => std::thread::yield_now(),
+/// Any error of `launch`; if `end` is beyond the context, or if the launch ends without a token.
+pub fn follow(
+    launch: impl FnOnce() -> Result<()>,
+    stream: &MappedHost<u32>,
+    (end, stops): (usize, &[u32]),
+    mut show: impl FnMut(u32) + Send,
+) -> Result<(), BoxError> {
+    let is_over = &AtomicBool::new(false);
+    thread::scope(|scope| {
+        let reader = scope.spawn(move || {
+            for position in 1..=end {
+                match next(stream, position, is_over)? {
+                    token if stops.contains(&token) => break,
+                    token => show(token),
+                }
             }
+            Ok::<_, BoxError>(())
+        });
+        let launched = {
+            let _over = Over(is_over);
+            launch()
         };
-        if stops.contains(&token) {
-            break;
+        let read = reader.join().map_err(|_| "the reader has failed")?;
+        launched?;
+        read
+    })
+}
+
+/// Waits for a token of a launch.
+fn next(stream: &MappedHost<u32>, position: usize, is_over: &AtomicBool) -> Result<u32, BoxError> {
+    loop {
+        let was_over = is_over.load(SeqCst);
+        if let Some(token) = stream.load(position)?.checked_sub(1) {
+            return Ok(token);
         }
-        show(token);
+        if was_over {
+            return Err(format!("the launch has ended without token {position}").into());
+        }
+        thread::sleep(Duration::from_micros(20));
     }
-    Ok(())
+}
+
+/// Says, when it is dropped, that a launch is over: also if it has panicked.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
 }

@@ -21,8 +21,8 @@ mod bare;
 pub mod tensors;
 pub mod gradients;
 pub mod compare;
-pub mod program;
 pub mod ranks;
+pub mod program;
 mod help;
 
 /// The README's sample compiles and runs as it is.

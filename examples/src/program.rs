@@ -1,7 +1,7 @@
 //! The beginning of each program, and random numbers for it.
 
 use crate::help;
-use graph_runtime::{Device, Plan, Result};
+use graph_runtime::{Device, EmulatorOptions, Plan, Result};
 use indicatif::{ProgressBar, ProgressStyle, style::TemplateError};
 
 /// Begins a program: prints its device, the first CUDA device or the CPU emulator if there is none, and returns it.
@@ -28,9 +28,20 @@ pub fn start(plans: &[Plan]) -> Result<Device> {
         plans.iter().for_each(|plan| print!("{}", draw(plan)));
         std::process::exit(0);
     }
-    let device = Device::any()?;
+    let device = match Device::any()? {
+        found if found.is_emulator() => emulator(),
+        found => found,
+    };
     println!("device:  {}", device.name());
     Ok(device)
+}
+
+/// Returns an emulator that ends no `while` by the clock, since the machine may be busy; it counts iterations.
+pub fn emulator() -> Device {
+    Device::emulator_with(EmulatorOptions {
+        time_limit: None,
+        ..Default::default()
+    })
 }
 
 /// Whether [`start`] prints drawings, and ends the program: graphs that are declared call by call are needed then.

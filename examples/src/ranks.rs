@@ -1,5 +1,6 @@
 //! The ranks of a program: threads of one process, or the processes that a launcher has started.
 
+use crate::program::emulator;
 use graph_runtime::{Communicator, Device, Result};
 use std::env;
 
@@ -17,7 +18,7 @@ const LOCAL: [&str; 4] = [
 pub fn devices(count: usize) -> Vec<Device> {
     let gpus: Vec<Device> = (0..).map_while(|ordinal| Device::cuda(ordinal).ok()).collect();
     match gpus.len() {
-        0 | 1 => Device::emulators(count),
+        0 | 1 => (0..count).map(|_| emulator()).collect(),
         several => (0..count).map(|rank| gpus[rank % several].clone()).collect(),
     }
 }
@@ -41,7 +42,7 @@ pub fn on_ranks<T: Send, E: From<graph_runtime::Error> + Send>(
     run: impl Fn(&Device, &Communicator) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
     if let Some(local) = local_rank() {
-        let device = Device::cuda(local).unwrap_or_else(|_| Device::emulator());
+        let device = Device::cuda(local).unwrap_or_else(|_| emulator());
         let world = Communicator::from_env(&device)?;
         assert_eq!(
             world.size(),

@@ -14,7 +14,7 @@
 use examples::bench::{self, Figure};
 use examples::compare::{close, largest};
 use examples::engine::{Decoded, Model, Pool, Tensors, build, decode};
-use examples::program::{argument, is_drawing, start};
+use examples::program::{argument, emulator, is_drawing, start};
 use graph_runtime::{BoxError, Device, Loaded, Module, Plan, Ptx};
 use std::any::Any;
 use std::fs;
@@ -44,7 +44,7 @@ fn drawn() -> Result<Vec<Plan>, BoxError> {
     if !is_drawing() {
         return Ok(Vec::new());
     }
-    let (emulator, model) = (Device::emulator(), Model::tiny()?);
+    let (emulator, model) = (emulator(), Model::tiny()?);
     let tensors = Tensors::load(&model, &emulator)?;
     Ok(vec![
         build(&emulator, &kernels(&emulator)?, model.config, &tensors)?.plan(),

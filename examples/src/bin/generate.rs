@@ -17,7 +17,6 @@ use safetensors::{Dtype, SafeTensors};
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::Path;
-use std::thread;
 use std::time::Instant;
 
 const TRAINED: &[u8] = include_bytes!("../../data/text.safetensors");
@@ -61,17 +60,13 @@ fn write(device: &Device) -> Result<(), BoxError> {
         })?;
         let stream = decode.stream()?;
         print!("text:    {}", &prompt[..1]);
-        thread::scope(|scope| {
-            // On the emulator, `launch` returns when all is written.
-            let reader = scope.spawn(|| {
-                follow(&stream, end, &[0], |token| {
-                    print!("{}", char::from_u32(token).unwrap_or('?'));
-                    stdout().flush().ok(); // as it comes
-                })
-            });
-            decode.launch()?;
-            reader.join().map_err(|_| "the reader has failed")??;
-            Ok::<_, BoxError>(())
+        let launch = || {
+            decode.launch()?; // on the emulator, returns when all is written
+            decode.synchronize()
+        };
+        follow(launch, &stream, (end, &[0]), |token| {
+            print!("{}", char::from_u32(token).unwrap_or('?'));
+            stdout().flush().ok(); // as it comes
         })?;
         println!();
         let text = decode.written()?;

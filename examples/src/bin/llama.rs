@@ -26,7 +26,6 @@ use safetensors::{Dtype, SafeTensors};
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::Path;
-use std::thread;
 use std::time::Instant;
 use tokenizers::{Encoding, Tokenizer};
 
@@ -124,13 +123,11 @@ fn write(
     let begun = Instant::now();
     print!("text:    ");
     show(given[0]);
-    thread::scope(|scope| {
-        // On the emulator, `launch` returns when all is written.
-        let reader = scope.spawn(move || follow(&tokens, end - 1, &stops, show));
-        decode.launch()?;
-        reader.join().map_err(|_| "the reader has failed")??;
-        Ok::<_, BoxError>(())
-    })?;
+    let launch = || {
+        decode.launch()?; // on the emulator, returns when all is written
+        decode.synchronize()
+    };
+    follow(launch, &tokens, (end - 1, &stops), show)?;
     let made = decode.written()?.len();
     let time = begun.elapsed().as_secs_f64() * 1e6 / (made - 1) as f64;
     println!("\ntime:    {made} tokens, {time:.1} us each");
