@@ -90,7 +90,9 @@ impl Compiler {
             has_headers: true,
             has_lines: true,
             toolkit: &TOOLKITS[0],
-            library: env::var_os(LIBRARY_VARIABLE).map(PathBuf::from),
+            library: env::var_os(LIBRARY_VARIABLE)
+                .filter(|path| !path.is_empty())
+                .map(PathBuf::from),
             root: None,
             again: None,
             options: Vec::new(),

@@ -1,6 +1,5 @@
 //! The mistakes that the macro itself finds: by the rules of `graph-plan`, and by the values of literals.
 
-mod bounds;
 mod piece;
 mod exit;
 mod mention;
@@ -11,6 +10,7 @@ pub(crate) mod mapped;
 pub(crate) mod mutability;
 mod launch;
 mod copy;
+mod bounds;
 
 use super::ast::{Action, Attributes};
 use super::resolve::{Graph, params};

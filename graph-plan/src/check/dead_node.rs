@@ -87,11 +87,30 @@ fn diagnostic(draft: &Draft, node: usize, accesses: &[Access], reader: Option<us
         }
         None => format!("it writes only {names}: scratch memory that no node reads after it"),
     };
+    let turned = turned(draft, node, accesses).unwrap_or_default();
     Diagnostic::new(Code::DeadNode, Subject::Node(node), message)
         .note(note)
         .help(format!(
-            "remove `{name}`, or use what it writes; `#[allow(dead_node)]` on it keeps it"
+            "remove `{name}`, or use what it writes{turned}; `#[allow(dead_node)]` on it keeps it"
         ))
+}
+
+/// The part of the help about a copy from other memory, which may go in the wrong direction.
+fn turned(draft: &Draft, node: usize, accesses: &[Access]) -> Option<String> {
+    let place = |reads: bool| {
+        let mut found = accesses.iter().filter(|access| access.mode.writes() != reads);
+        let (access, None) = (found.next()?, found.next()) else {
+            return None;
+        };
+        Some((
+            access.resource,
+            format!("{}{}", draft.resources[access.resource].name, access.region),
+        ))
+    };
+    let (source, from) = place(true)?;
+    let (_, to) = place(false)?;
+    let may_be = draft.is_text && draft.nodes[node].kind == NodeKind::Memcpy && !draft.is_scratch(source);
+    may_be.then(|| format!(", or write `{to} -> {from}` if it is to copy the other way"))
 }
 
 #[cfg(test)]
@@ -123,6 +142,19 @@ mod tests {
             .find(|warning| warning.subject == Subject::Node(0));
         let expected = ["it writes only `a`: scratch memory that no node reads after it"];
         assert_eq!(of_first.expect("nothing reads it").notes, expected);
+    }
+
+    #[test]
+    fn a_copy_may_go_the_wrong_way() {
+        let help = |draft: &str| {
+            let mut draft = draft_of(draft);
+            draft.is_text = true;
+            check(&draft).warnings[0].help.clone().expect("there is one")
+        };
+        let other_way = "or write `a -> loss` if it is to copy the other way";
+        assert!(help("host loss; scratch a; memcpy down: loss, a=;").contains(other_way));
+        let between_scratch = "scratch a, b; memset fill: a=; memcpy copy: a, b= after fill;";
+        assert!(!help(between_scratch).contains("other way"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Scratch memory that is read before it is written.
 
 use super::advice::name_in_after;
-use crate::{Access, Code, Diagnostic, Draft, Memory, Mode, Nest, Region, Subject};
+use crate::{Access, Code, Diagnostic, Draft, Memory, Mode, Nest, NodeKind, Region, Subject};
 
 /// The findings about the accesses of scratch memory.
 #[derive(Default)]
@@ -158,10 +158,18 @@ impl ScratchUse<'_> {
                 Mode::Atomic => ", so that updates add to those of earlier launches",
                 _ => "",
             };
+            // Whether the kernel writes the memory, its declaration says, which is not part of the text.
+            let is_kernel = self.draft.nodes[access.node].kind == NodeKind::Kernel;
+            let lend = match access.mode {
+                Mode::Read if self.draft.is_text && is_kernel => {
+                    format!("lend it as `&mut {memory}{part}` if the kernel takes `&mut`; else ")
+                }
+                _ => String::new(),
+            };
             return error
                 .note("scratch memory keeps nothing from one launch to the next")
                 .help(format!(
-                    "write `{memory}` before, for example by `memset zero = {memory} <- {zero};` ({order}); or declare \
+                    "{lend}write `{memory}` before, for example by `memset zero = {memory} <- {zero};` ({order}); or declare \
                      `{memory}` as `device`: that is zeroed when the graph is built and keeps its contents{updates}"
                 ));
         };

@@ -100,8 +100,9 @@ pub(crate) fn beyond(node: usize, name: &str, memory: &str) -> Diagnostic {
 #[cold]
 pub(crate) fn outside_range(node: usize, name: &str, memory: &str, range: (usize, usize), len: usize) -> Diagnostic {
     let (start, end) = range;
+    let plural = if len == 1 { "" } else { "s" };
     let message =
-        format!("node `{name}`: range {start}..{end} is out of bounds of `{memory}`, which has {len} elements");
+        format!("node `{name}`: range {start}..{end} is out of bounds of `{memory}`, which has {len} element{plural}");
     Diagnostic::new(Code::OutOfBounds, Subject::Node(node), message).help(format!("use a range within 0..{len}"))
 }
 

@@ -343,12 +343,13 @@ impl Bounds {
         if index < length {
             return;
         }
-        let template = "index {0} is out of bounds of `{1}`, which has {2} elements [out-of-bounds]\n\
+        let template = "index {0} is out of bounds of `{1}`, which has {2} element{3} [out-of-bounds]\n\
                         help: use an index below {2}";
+        let plural = if length == 1 { "" } else { "s" };
         let (index, length) = (Text::number(index), Text::number(length));
         panic!(
             "{}",
-            Text::filled(template, &[index.as_str(), resource, length.as_str()]).as_str()
+            Text::filled(template, &[index.as_str(), resource, length.as_str(), plural]).as_str()
         );
     }
 
@@ -358,10 +359,14 @@ impl Bounds {
         if start <= end && end <= length {
             return;
         }
-        let template = "range {0}..{1} is out of bounds of `{2}`, which has {3} elements [out-of-bounds]\n\
+        let template = "range {0}..{1} is out of bounds of `{2}`, which has {3} element{4} [out-of-bounds]\n\
                         help: use a range within 0..{3}";
+        let plural = if length == 1 { "" } else { "s" };
         let (start, end, length) = (Text::number(start), Text::number(end), Text::number(length));
-        let text = Text::filled(template, &[start.as_str(), end.as_str(), resource, length.as_str()]);
+        let text = Text::filled(
+            template,
+            &[start.as_str(), end.as_str(), resource, length.as_str(), plural],
+        );
         panic!("{}", text.as_str());
     }
 

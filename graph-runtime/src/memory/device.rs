@@ -205,7 +205,7 @@ impl<T: Element> DeviceBuffer<[T]> {
         }
         if bytes.checked_rem(size_of::<E>()) != Some(0) {
             return Err(refused(
-                "does not end after a whole element: its size must be a multiple of theirs, which is not 0",
+                "has no whole number of such elements: by `rows`, select a multiple of their size, which is not 0",
             ));
         }
         Ok(DeviceBuffer::of(self.piece.clone()))

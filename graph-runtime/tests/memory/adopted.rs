@@ -345,7 +345,7 @@ fn an_arena_has_parts_of_all_types() -> Result<()> {
     refused(arena.rows(2..18)?.cast::<u32>())
         .reads("memory `buffer`: does not begin where such elements may be: begin at a multiple of their alignment");
     refused(arena.rows(4..11)?.cast::<u32>()).reads(
-        "memory `buffer`: does not end after a whole element: its size must be a multiple of theirs, which is not 0",
+        "memory `buffer`: has no whole number of such elements: by `rows`, select a multiple of their size, which is not 0",
     );
     refused(arena.cast::<[u32; 0]>()).says("which is not 0");
     Ok(())

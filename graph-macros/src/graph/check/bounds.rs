@@ -93,7 +93,7 @@ fn in_iteration(expr: &Expr, known: &[(&Ident, i128)]) -> Option<i128> {
 
 /// The mistake about the first index or range that certainly exceeds its length: literals, or sums of one name and a
 /// literal.
-fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option<Diagnostic> {
+pub(super) fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option<Diagnostic> {
     let resource = graph.resources[graph.resource(place)?];
     let mut name = place.name.to_string();
     for (dimension, part) in place.parts.iter().enumerate() {
@@ -156,7 +156,10 @@ fn outside_dimension(
     // A range that is only reversed is wrong whatever the name's value is.
     let length = length.filter(|length| !within || length.known().is_some());
     let message = match &length {
-        Some(length) => format!("{fault} is out of bounds of `{name}`, which has {length} elements"),
+        Some(length) => {
+            let plural = if length.known() == Some(1) { "" } else { "s" };
+            format!("{fault} is out of bounds of `{name}`, which has {length} element{plural}")
+        }
         None => format!("{fault} is invalid for `{name}`"),
     };
     let diagnostic = error(Code::OutOfBounds, message);

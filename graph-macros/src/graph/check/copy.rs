@@ -1,5 +1,6 @@
 //! The two sides of a copy, which must have one shape, as far as the text tells.
 
+use super::bounds::outside;
 use crate::graph::ast::{Part, Place, Shape};
 use crate::graph::constant::is_number;
 use crate::graph::resolve::Graph;
@@ -39,6 +40,9 @@ pub(super) fn shapes(graph: &Graph<'_>, from: &Place, to: &Place, report: &mut R
     let lengths_differ = lengths.any(|(a, b)| matches!((a, b), (Some(a), Some(b)) if differ(a, b)));
     if !(ranks_differ || lengths_differ) {
         return;
+    }
+    if [from, to].into_iter().any(|place| outside(graph, place, &[]).is_some()) {
+        return; // which is reported
     }
     let message = format!(
         "a memcpy from `{}` to `{}` changes the shape",

@@ -24,14 +24,14 @@ pub(super) fn kernel_at(graph: &Graph<'_>, node: &Node, span: Span) -> TokenStre
     {
         return launch.path().to_token_stream();
     }
-    let mut alias = kernel_alias(node);
+    let mut alias = kernel_alias(graph, node);
     let generic = launch.filter(|launch| !launch.generics().is_empty());
     alias.set_span(generic.map_or(span, |launch| launch.function.span()));
     alias.to_token_stream()
 }
 
-fn kernel_alias(node: &Node) -> Ident {
-    Ident::new(&format!("__kernel_{}", node.name.unraw()), node.name.span())
+fn kernel_alias(graph: &Graph<'_>, node: &Node) -> Ident {
+    alias(graph, "kernel", node)
 }
 
 /// The path of a declared kernel, if items beside the type can name it.
@@ -72,7 +72,7 @@ pub(super) fn kernels_aliased(graph: &Graph<'_>) -> TokenStream {
             // same place, so that it prints them once.
             false => quote_spanned!(launch.function.span()=> <#path as __p::Instance>::Kernel),
         };
-        Some((kernel_alias(node), ty))
+        Some((kernel_alias(graph, node), ty))
     })
 }
 
@@ -97,7 +97,7 @@ pub(super) fn child_path(graph: &Graph<'_>, node: &Node, child: &Child) -> Token
     let path = child.path.to_token_stream();
     match generic(graph, path.clone()) {
         true => quote!(<#path>),
-        false => child_alias(node).to_token_stream(),
+        false => child_alias(graph, node).to_token_stream(),
     }
 }
 
@@ -112,13 +112,22 @@ pub(super) fn child_type(graph: &Graph<'_>, node: &Node, child: &Child) -> Token
     }
 }
 
-fn child_alias(node: &Node) -> Ident {
-    Ident::new(&format!("__child_{}", node.name.unraw()), node.name.span())
+fn child_alias(graph: &Graph<'_>, node: &Node) -> Ident {
+    alias(graph, "child", node)
+}
+
+/// The name of an alias. A node whose name is taken, which is reported, has an alias of its own, so that the check of
+/// its arguments knows its kernel.
+fn alias(graph: &Graph<'_>, prefix: &str, node: &Node) -> Ident {
+    let is_node = |index: &&usize| std::ptr::eq(graph.nodes[**index], node);
+    let number = graph.nameless.iter().find(is_node).map(|index| format!("_{index}"));
+    let number = number.unwrap_or_default();
+    Ident::new(&format!("__{prefix}_{}{number}", node.name.unraw()), node.name.span())
 }
 
 /// The alias, if items beside the type can name the child's type.
 fn own_alias(graph: &Graph<'_>, node: &Node, child: &Child) -> Option<Ident> {
-    (!generic(graph, child.path.to_token_stream())).then(|| child_alias(node))
+    (!generic(graph, child.path.to_token_stream())).then(|| child_alias(graph, node))
 }
 
 /// The declared kernels of a graph, each once.

@@ -65,7 +65,7 @@ fn condition(input: ParseStream<'_>) -> syn::Result<Place> {
     require(
         input,
         input.peek(syn::token::Brace),
-        "`{ .. }`: a condition is one `u32` in device memory, and nodes follow it",
+        "`{ .. }`: a condition is one `u32` in device memory, which a kernel computes, and nodes follow it",
     )?;
     Ok(place)
 }

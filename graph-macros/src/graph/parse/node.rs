@@ -32,6 +32,15 @@ pub(super) fn node(
         (Action::Join, name.span())
     } else {
         let form = form(kind);
+        let unnamed = kind.family() == Family::Conditional && input.peek(syn::token::Brace);
+        refuse(
+            input,
+            unnamed,
+            format_args!(
+                "`= {form}`: a conditional has a name, as in `{} choice = {name} {{ .. }}`",
+                kind.keyword()
+            ),
+        )?;
         let equals: Token![=] = take(input, format_args!("`= {form}` after `{name}`"))?;
         present(input, equals.span, format_args!("`{form}` after `=`"))?;
         action(input, kind, context)?
@@ -89,6 +98,8 @@ fn action(input: ParseStream<'_>, kind: NodeKind, context: &mut Context<'_>) -> 
         }
         Family::Copy if kind == NodeKind::Memcpy => {
             let from = place(input)?;
+            let reversed = input.peek(Token![<-]);
+            refuse(input, reversed, "`-> destination`: a copy is `source -> destination`")?;
             let arrow: Token![->] = take(input, "`-> destination`")?;
             present(input, arrow.span(), "`destination` after `->`")?;
             let to = place(input)?;
@@ -97,6 +108,12 @@ fn action(input: ParseStream<'_>, kind: NodeKind, context: &mut Context<'_>) -> 
         }
         Family::Copy => {
             let to = place(input)?;
+            let copy = input.peek(Token![->]);
+            refuse(
+                input,
+                copy,
+                "`<- value`: a copy is `memcpy name = source -> destination`",
+            )?;
             let arrow: Token![<-] = take(input, "`<- value`")?;
             present(input, arrow.span(), "`value` after `<-`")?;
             let (value, end) = last_expression(input, "`value` after `<-`")?;
@@ -159,6 +176,8 @@ fn after(input: ParseStream<'_>, found: &mut Vec<(Dependency, Span)>) -> syn::Re
 }
 
 fn dependency(input: ParseStream<'_>) -> syn::Result<(Dependency, Span)> {
+    let enclosed = input.peek(syn::token::Paren) || input.peek(syn::token::Bracket);
+    refuse(input, enclosed, "names without brackets: `after a, b`")?;
     let name: Ident = take(input, NAME)?;
     if name != "programmatic" || !input.peek(syn::token::Paren) {
         return named(input, name, None);

@@ -22,6 +22,11 @@ pub(super) fn statements(input: ParseStream<'_>, context: &mut Context<'_>) -> V
     let mut found = Vec::new();
     while !input.is_empty() {
         let start = input.span();
+        if next_is(input, "after")
+            && let Some(Statement::Node(node)) = found.last_mut()
+        {
+            node.attributes.astray = true; // the list belongs to it
+        }
         let mut name = None;
         match statement(input, &mut name, context) {
             Ok(statement) => found.extend(statement),
@@ -124,7 +129,11 @@ fn statement_of(
         Keyword::Memory(Memory::Constant) => of_memory(constant(input, attributes, span, declared)?),
         Keyword::Memory(memory) => of_memory(resource(input, attributes, span, memory, declared)?),
     };
-    if let Err(error) = semicolon(input, end) {
+    let ended = match keyword {
+        Keyword::Memory(_) => no_value(input, name.as_ref()),
+        _ => Ok(()),
+    };
+    if let Err(error) = ended.and_then(|()| semicolon(input, end)) {
         unfinished(input, &error, context);
     }
     match context.inside {
@@ -138,6 +147,15 @@ fn statement_of(
             Ok(None)
         }
     }
+}
+
+/// Fails if an initial value follows the shape of memory.
+fn no_value(input: ParseStream<'_>, name: Option<&Ident>) -> syn::Result<()> {
+    let name = name.map(Ident::to_string).unwrap_or_default();
+    let message = format!(
+        "`;`: memory has no initial value. A node sets it in each launch, as in `memset fill = {name} <- value;`"
+    );
+    refuse(input, input.peek(Token![=]), message)
 }
 
 /// Reports `unsafe` before a statement, and reads the statement as if `unsafe` were where it belongs.
@@ -171,6 +189,7 @@ fn unknown_keyword(input: ParseStream<'_>, keyword: &Ident, name: &mut Option<Id
     let mut text = format!("expected a statement, found `{word}`");
     match word.as_str() {
         "else" => text.push_str(": `else` follows the body of an `if`, before its `;`"),
+        "after" => text.push_str(": `after` stands before the `;` of its node"),
         _ => {
             if let Some(near) = Keyword::nearest(keyword) {
                 text.push_str(&format!("; did you mean `{near}`?"));
