@@ -1,10 +1,10 @@
-//! Random kernels: those that are proved run, and those that are refuted fault as the witness says. Of those that have
-//! no races, none has one.
+//! Random kernels: those that are proved run, also with memory that holds nothing where they write it first, and those
+//! that are refuted fault as the witness says. Of those that have no races, none has one.
 //!
 //! `PROOF_KERNELS=100000 cargo test -p graph-emulator --test proofs generated -- --nocapture` tries more; `PROOF_SEED`
 //! names the first.
 
-use crate::judge::{EFFORT, fault, is_of_access, is_small, run};
+use crate::judge::{EFFORT, fault, initialised, is_of_access, is_small, run};
 use crate::random::Random;
 use graph_emulator::FaultKind;
 use graph_ptx::proof::{Binary, Kernel, Kind, Param, Races, Term, Verdict, prove, races, samples, weakest};
@@ -229,6 +229,9 @@ impl Author {
     }
 
     fn statement(&mut self, depth: usize) {
+        if depth == 0 && self.below(4) == 0 {
+            self.line("bar.sync 0;");
+        }
         match self.below(if depth < 3 { 20 } else { 14 }) {
             0..=6 => self.arithmetic(""),
             7 | 8 => {
@@ -354,7 +357,7 @@ fn generated_kernels_are_as_proved() {
     let from_environment = |name: &str| std::env::var(name).map_or(None, |number| number.parse::<u64>().ok());
     let wanted = from_environment("PROOF_KERNELS").unwrap_or(300);
     let first = from_environment("PROOF_SEED").unwrap_or(1);
-    let (mut proofs, mut runs, mut refuted, mut free) = (0, 0, 0, 0);
+    let (mut proofs, mut written, mut runs, mut refuted, mut free) = (0, 0, 0, 0, 0);
     let mut wrong: Vec<String> = Vec::new();
     for seed in first..first + wanted {
         let text = generated(seed);
@@ -371,6 +374,8 @@ fn generated_kernels_are_as_proved() {
         match prove(&module, &kernel, &EFFORT) {
             Verdict::Proved => {
                 proofs += 1;
+                initialised(&module, &mut kernel, &EFFORT);
+                written += kernel.unwritten.len();
                 for launch in samples(&module, &kernel, seed, 8) {
                     if is_small(&launch, 256) {
                         runs += 1;
@@ -414,7 +419,10 @@ fn generated_kernels_are_as_proved() {
             Verdict::Refuted(_) | Verdict::Unknown(_) => {}
         }
     }
-    println!("{wanted} kernels: {proofs} are proved and ran {runs} times, {refuted} are refuted; {free} have no races");
+    println!(
+        "{wanted} kernels: {proofs} are proved and ran {runs} times, with {written} that they write before they \
+         read it, {refuted} are refuted; {free} have no races"
+    );
     assert!(
         wrong.is_empty(),
         "{} are wrong\n{}",

@@ -140,6 +140,8 @@ unsafe extern "C" {
     pub(crate) safe fn slow_read(input: &[u32], out: &mut [u32], steps: u32);
     #[requires(threads <= input.len() && threads <= out.len())]
     pub(crate) safe fn step(input: &[u32], out: &mut [u32]);
+    #[requires(threads <= input.len() && threads <= out.len() && (threads <= more.len() || more.len() == 0))]
+    pub(crate) safe fn step_with(input: &[u32], more: Option<&[u32]>, out: &mut [u32]);
     #[requires(threads <= out.len())]
     pub(crate) safe fn bump(out: &mut [u32], by: u32);
     #[requires(threads <= weights.len() && threads <= input.len() && threads <= out.len())]

@@ -110,3 +110,11 @@ extern "C" __global__ void loads_stale(const unsigned *__restrict__ in, unsigned
     wait();
     out[index_in_launch()] = in[index_in_launch()] + 1;
 }
+
+// out[i] = in[i] + more[i] + 1, or without `more`, if that is null
+extern "C" __global__ void step_with(const unsigned *in, const unsigned *more, unsigned *out)
+{
+    trigger();
+    wait();
+    out[index_in_launch()] = in[index_in_launch()] + (more ? more[index_in_launch()] : 0) + 1;
+}

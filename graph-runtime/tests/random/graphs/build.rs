@@ -227,6 +227,9 @@ impl Adder<'_> {
         match &node.action {
             Action::Mix { from, to } => builder.kernel(name, launch(to), mix::call(&words(from), &mut words(to))),
             Action::Step { from, to } => builder.kernel(name, launch(to), step::call(&words(from), &mut words(to))),
+            Action::StepWith { from, more, given, to } => {
+                builder.kernel(name, launch(to), handles.step_with(from, more, *given, to))
+            }
             Action::Bump { to, by } => builder.kernel(name, launch(to), bump::call(&mut words(to), *by)),
             Action::Update { to, by } => builder.kernel(name, launch(to), add_all::call(&words(to), *by)),
             Action::Start { to, value } => builder.kernel(name, launch(to), start_words::call(&mut words(to), *value)),
@@ -305,6 +308,9 @@ impl Adder<'_> {
 /// Changes a node of the graph to what it says now.
 fn change(graph: &mut Graph, id: NodeId, node: &Node, handles: &Handles) -> Result<()> {
     graph.update("a node", |update: &mut Update<'_>| match &node.action {
+        Action::StepWith { from, more, given, to } => {
+            update.kernel(id, launch(to), handles.step_with(from, more, *given, to))
+        }
         Action::Bump { to, by } => update.kernel(id, launch(to), bump::call(&mut handles.words(to), *by)),
         Action::Set {
             to,

@@ -99,6 +99,15 @@ impl Handles {
         place.part(area)
     }
 
+    /// The call of a kernel whose memory may not be given.
+    pub(crate) fn step_with(&self, from: &Area, more: &Area, given: bool, to: &Area) -> KernelCall<3> {
+        let (from, mut to) = (self.words(from), self.words(to));
+        match given {
+            true => step_with::call(&from, &self.words(more), &mut to),
+            false => step_with::call(&from, None, &mut to),
+        }
+    }
+
     /// As above, on the host.
     pub(crate) fn host(&self, area: &Area) -> Place<[u32], OnHost> {
         let (Handle::Words(Side::Host(place)), 1) = (self.0[area.memory], area.rows) else {

@@ -63,7 +63,7 @@ fn run_in(seed: u64, auto: bool, bodies: Bodies, predicated: &mut usize) -> [usi
             _ => Uploads::Cheapest,
         };
         let device = thorough(seed).with_bodies(bodies).with_uploads(uploads);
-        let pair = Pair::new(&device, seed, apart, auto).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let mut pair = Pair::new(&device, seed, apart, auto).unwrap_or_else(|error| panic!("{what}: {error}"));
         *predicated += pair.predicated();
         pair.run(&what).unwrap_or_else(|error| panic!("{what}: {error}"))
     })
@@ -108,6 +108,19 @@ fn both_forms_of_bodies_give_what_one_node_after_the_other_does() {
     }
     let is_tried = runs_node_by_node() || counts[1] > 20;
     assert!(counts[0] == 0 && is_tried, "{counts:?} conditionals are predicated");
+}
+
+/// Memory takes the place of `None`, and `None` of memory, where the edges that are there order it, and nowhere else.
+#[test]
+fn memory_is_given_where_edges_order_it() -> graph_runtime::Result<()> {
+    let (mut given, mut refused) = (0, 0);
+    for seed in seeds(3000..3006) {
+        let mut pair = Pair::new(&thorough(seed), seed, true, seed.is_multiple_of(2))?;
+        pair.run(&format!("seed {seed}"))?;
+        (given, refused) = (given + pair.given[0], refused + pair.given[1]);
+    }
+    assert!(given > 5 && refused > 0, "{given} given, {refused} refused");
+    Ok(())
 }
 
 /// Driver 580 hung in every run of this seed: a `while` beside other conditional nodes in the body of a third.
@@ -179,7 +192,7 @@ fn every_statement_is_tried() {
             });
         }
     }
-    let statements = "Mix Step Bump Update Start Weigh Draw Count Load Store Remainder Decrement Copy CopyPart Set SetPart \
+    let statements = "Mix Step StepWith Bump Update Start Weigh Draw Count Load Store Remainder Decrement Copy CopyPart Set SetPart \
                       Call Join Record Wait Child If While Switch";
     let others = "pattern, of a table, disabled, in a for, in an each, in both, deep in fors, deep in eaches, \
                   between iterations, rectangle, programmatic";

@@ -94,6 +94,13 @@ impl Run<'_> {
             Action::Mix { from, to } => self.combine(from, to, |from, to| mixed(from, to, 1)),
             Action::Call { from, to } => self.combine(from, to, |from, to| mixed(from, to, 7)),
             Action::Step { from, to } => self.combine(from, to, |from, _| from.wrapping_add(1)),
+            Action::StepWith { from, more, given, to } => {
+                let more = if *given { self.words(more) } else { Vec::new() };
+                let mut more = more.into_iter();
+                self.combine(from, to, |from, _| {
+                    from.wrapping_add(more.next().unwrap_or_default()).wrapping_add(1)
+                });
+            }
             Action::Start { to, value } => self.combine(to, to, |_, _| value.wrapping_mul(3).wrapping_add(1)),
             Action::Bump { to, by } | Action::Update { to, by } => self.combine(to, to, |_, to| to.wrapping_add(*by)),
             Action::Decrement { at } => self.combine(at, at, |_, at| at.wrapping_sub(1)),

@@ -3,6 +3,7 @@
 use super::build::{Built, Options};
 use super::memory::Shared;
 use super::model::{World, is_initialised};
+use super::order::{all_ordered, conflicts};
 use super::program::{Action, FLAGS, MEMORIES, Program, Space, VARIABLE, Window};
 use super::programs;
 use crate::common::random::Random;
@@ -18,6 +19,8 @@ pub(super) struct Pair {
     apart: bool,
     /// Whether profiles launch the graphs, too.
     profiled: bool,
+    /// How often memory was given or taken, and how often nothing would have ordered it.
+    pub(super) given: [usize; 2],
 }
 
 impl Pair {
@@ -59,6 +62,7 @@ impl Pair {
             random: Random(seed ^ 0xface),
             apart,
             profiled: seed.is_multiple_of(3),
+            given: [0, 0],
         })
     }
 
@@ -148,11 +152,61 @@ impl Pair {
         Ok(())
     }
 
+    /// Gives memory to nodes that have none, or takes it, where the edges that are there order it.
+    fn give(&mut self, graph: usize) -> Result<()> {
+        let mut all = Vec::new();
+        self.programs[graph]
+            .body
+            .each_node_mut(&mut |node| all.push(node.clone()));
+        all.retain(|node| matches!(node.action, Action::StepWith { .. }));
+        for mut node in all {
+            if !self.random.chance(60) {
+                continue;
+            }
+            let Action::StepWith { given, .. } = &mut node.action else {
+                continue;
+            };
+            *given ^= true;
+            let mut edited = self.programs[graph].clone();
+            edited.body.each_node_mut(&mut |other| {
+                if other.id == node.id {
+                    other.action = node.action.clone();
+                }
+            });
+            let mut is_ordered = true;
+            edited.body.each(&mut |body| {
+                // Edges that accesses imply are those of the program as it was built.
+                is_ordered &= all_ordered(body, &body.edges, &conflicts(body));
+            });
+            let built = &mut self.built[graph];
+            let nodes = std::slice::from_ref(&node);
+            let changed = match graph {
+                0 => built.change(nodes),
+                _ => built.change_together(nodes, None).map(|changed| assert!(changed)),
+            };
+            match changed {
+                Ok(()) => {
+                    assert!(is_ordered, "nothing orders what is given: {node:?}");
+                    self.programs[graph] = edited;
+                    self.given[0] += 1;
+                }
+                Err(Error::Invalid { diagnostics, .. }) if !is_ordered => {
+                    let is_race = |found: &Diagnostic| found.code == Code::Race;
+                    assert!(diagnostics.iter().all(is_race), "{diagnostics:?}");
+                    self.given[1] += 1;
+                }
+                Err(error) => panic!("{node:?}: {error}"),
+            }
+        }
+        Ok(())
+    }
+
     /// Launches, edits, launches, profiles; the size of both arenas.
-    pub(super) fn run(mut self, what: &str) -> Result<usize> {
+    pub(super) fn run(&mut self, what: &str) -> Result<usize> {
         [0, 1, 0].into_iter().try_for_each(|graph| self.launch(graph))?;
         self.compare(what)?;
         [0, 1].into_iter().try_for_each(|graph| self.edit(graph))?;
+        [0, 1, 0].into_iter().try_for_each(|graph| self.give(graph))?;
         self.built[0].reseed()?;
         self.world.reseed(0);
         [1, 0, 0].into_iter().try_for_each(|graph| self.launch(graph))?;

@@ -15,6 +15,13 @@ pub(crate) enum Action {
         from: Area,
         to: Area,
     },
+    /// `to = from + more + 1`, likewise; without `more` if that is not given, which updates choose.
+    StepWith {
+        from: Area,
+        more: Area,
+        given: bool,
+        to: Area,
+    },
     /// `to += by`, likewise.
     Bump {
         to: Area,
@@ -118,6 +125,9 @@ impl Action {
             | Action::Copy { from, to }
             | Action::CopyPart { from, to, .. }
             | Action::Remainder { from, to, .. } => (vec![from], Some(to)),
+            Action::StepWith { from, more, given, to } => {
+                (std::iter::once(from).chain(given.then_some(more)).collect(), Some(to))
+            }
             Action::Count { to } | Action::Load { to } => (vec![Area::cell(VARIABLE, 0)], Some(to)),
             Action::Store { from } => (vec![from], None),
             Action::Bump { to, .. } | Action::Update { to, .. } | Action::Decrement { at: to } => (vec![to], Some(to)),
@@ -176,7 +186,7 @@ impl Action {
     /// Whether programmatic edges may lead to it.
     pub(crate) fn waits_by_itself(&self) -> bool {
         match self {
-            Action::Step { .. } | Action::Bump { .. } => true,
+            Action::Step { .. } | Action::StepWith { .. } | Action::Bump { .. } => true,
             Action::Weigh { weights, .. } => weights.memory == CONSTANT,
             _ => false,
         }

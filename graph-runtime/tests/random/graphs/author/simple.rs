@@ -20,7 +20,7 @@ impl Author {
             4 | 5 => {
                 let from = self.readable(false);
                 let to = self.like(from);
-                Action::Step { from, to }
+                self.step(from, to)
             }
             6 => Action::Bump {
                 to: self.changed_lately(),
@@ -73,6 +73,25 @@ impl Author {
                 Action::Set { to, value, pattern }
             }
             _ => self.copy(),
+        }
+    }
+
+    /// A step, which updates may give more memory than it has.
+    fn step(&self, from: Area, to: Area) -> Action {
+        const OTHERS: [usize; 4] = [0, 1, CONSTANT, SHARED[0]];
+        let more = Area {
+            memory: OTHERS[self.nodes % OTHERS.len()],
+            row: self.nodes / OTHERS.len() % ROWS,
+            ..from
+        };
+        match self.nodes.is_multiple_of(3) || more.meets(&to) {
+            true => Action::Step { from, to },
+            false => Action::StepWith {
+                from,
+                more,
+                given: false,
+                to,
+            },
         }
     }
 
