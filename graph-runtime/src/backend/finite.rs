@@ -3,15 +3,12 @@
 
 use crate::ownership::blueprint::Blueprint;
 use crate::shape::float::Float;
-use graph_plan::{Draft, Memory, Space};
+use graph_plan::{Draft, Memory, Mode, Space};
 
-/// The floating-point memory that each node of a graph touches.
+/// The floating-point memory of a graph.
 pub(super) struct Finite {
     /// The type and the bytes of each resource that is floating-point device memory.
     floats: Vec<Option<(Float, usize)>>,
-    /// The resources that each node may write, and those that it reads.
-    written: Vec<Vec<usize>>,
-    read: Vec<Vec<usize>>,
 }
 
 /// The first element that a node has written and that is not finite.
@@ -36,34 +33,28 @@ impl Finite {
             let layout = layout.filter(|_| is_searched(resource.memory))?;
             Some((layout.float?, layout.bytes))
         });
-        let mut finite = Self {
+        Self {
             floats: floats.collect(),
-            written: vec![Vec::new(); draft.nodes.len()],
-            read: vec![Vec::new(); draft.nodes.len()],
-        };
-        for access in &draft.accesses {
-            if finite.floats[access.resource].is_none() {
-                continue;
-            }
-            let lists = [
-                (access.mode.writes(), &mut finite.written[access.node]),
-                (access.mode.reads(), &mut finite.read[access.node]),
-            ];
-            for (touches, list) in lists {
-                if touches && !list.contains(&access.resource) {
-                    list.push(access.resource);
-                }
+        }
+    }
+
+    /// The floating-point memory that a node touches in one of two ways. An update may give it other memory.
+    fn touched(&self, draft: &Draft, node: usize, touches: impl Fn(Mode) -> bool) -> Vec<usize> {
+        let mut found = Vec::new();
+        for access in draft.accesses.iter().filter(|access| access.node == node) {
+            let is_searched = touches(access.mode) && self.floats[access.resource].is_some();
+            if is_searched && !found.contains(&access.resource) {
+                found.push(access.resource);
             }
         }
-        finite
+        found
     }
 
     /// The contents of all floating-point memory that a node may write. `read` fills a list with the first bytes of a
     /// resource, and says whether that worked.
-    pub(super) fn before(&self, node: usize, read: impl Fn(usize, &mut [u8]) -> bool) -> Before {
-        let contents = self.written[node]
-            .iter()
-            .map(|&resource| (resource, self.contents(resource, &read)));
+    pub(super) fn before(&self, draft: &Draft, node: usize, read: impl Fn(usize, &mut [u8]) -> bool) -> Before {
+        let written = self.touched(draft, node, Mode::writes).into_iter();
+        let contents = written.map(|resource| (resource, self.contents(resource, &read)));
         contents.collect()
     }
 
@@ -88,7 +79,7 @@ impl Finite {
             name(place.0)
         );
         let mut notes = String::new();
-        for &input in &self.read[node] {
+        for input in self.touched(draft, node, Mode::reads) {
             let Some((float, _)) = self.floats[input] else {
                 continue;
             };
@@ -107,9 +98,9 @@ impl Finite {
 
     /// The floating-point memory that a node may write, with its type and its bytes.
     #[cfg(feature = "emulator")]
-    pub(super) fn written(&self, node: usize) -> impl Iterator<Item = (usize, Float, usize)> {
-        let floats = self.written[node].iter();
-        floats.filter_map(|&resource| self.floats[resource].map(|(float, bytes)| (resource, float, bytes)))
+    pub(super) fn written(&self, draft: &Draft, node: usize) -> impl Iterator<Item = (usize, Float, usize)> {
+        let floats = self.touched(draft, node, Mode::writes).into_iter();
+        floats.filter_map(|resource| self.floats[resource].map(|(float, bytes)| (resource, float, bytes)))
     }
 
     /// The bytes of a resource; none if they cannot be read.

@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
         let declared = &self.draft.nodes[node];
         trace!(target: "graph_runtime", node = %declared.name, "{}", declared.kind.keyword());
         let finite = self.runner.finite.as_deref();
-        let before = finite.map(|finite| finite.before(node, |resource, to| self.read(resource, to)));
+        let before = finite.map(|finite| finite.before(self.draft, node, |resource, to| self.read(resource, to)));
         let begin = self.recorder.as_ref().map(|_| Instant::now());
         let done = match &self.program.ops[node] {
             Op::Structure(structure) => return self.structure(node, structure),
@@ -431,7 +431,11 @@ impl<'a> Run<'a> {
 
     /// The floating-point memory that a node may write, if values that are not finite are looked for.
     fn floats(&self, node: usize) -> Vec<FloatMemory> {
-        let written = self.runner.finite.iter().flat_map(|finite| finite.written(node));
+        let written = self
+            .runner
+            .finite
+            .iter()
+            .flat_map(|finite| finite.written(self.draft, node));
         let floats = written.filter_map(|(resource, float, len)| {
             let (bits, mantissa) = float.layout();
             Some(FloatMemory {

@@ -1,10 +1,11 @@
 //! Kernels of which the PTX is known: the arguments that they access.
 
-use super::fatbin::{File, Member};
+use super::fatbin::{File, Member, for_each};
 use crate::error::{Error, Result, Site};
 use graph_plan::Mode;
 use graph_ptx::ast::{Function, Module, Operand, Type, each_leaf};
 use graph_ptx::{Access, Elements, KernelSummary, ParamSummary};
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
@@ -76,19 +77,27 @@ impl Kernels {
         Ok(())
     }
 
-    /// Adds the PTX in the fat binaries of a file. Returns the number of texts.
-    pub(super) fn add_binaries(&mut self, file: File) -> usize {
-        let file = Arc::new(file);
-        let members = file.members();
-        let count = members.len();
-        self.binaries.extend(members.into_iter().map(|member| Text {
-            file: file.clone(),
-            member,
-            text: OnceLock::new(),
-            names: OnceLock::new(),
-            kernels: OnceLock::new(),
-        }));
-        count
+    /// Adds the PTX in the fat binaries of files. Returns the number of texts.
+    pub(super) fn add_binaries(&mut self, files: Vec<File>) -> usize {
+        let files: Vec<(Arc<File>, OnceLock<Vec<Member>>)> = files
+            .into_iter()
+            .map(|file| (Arc::new(file), OnceLock::new()))
+            .collect();
+        for_each(&files, |(file, members)| {
+            members.get_or_init(|| file.members());
+        });
+        let before = self.binaries.len();
+        for (file, members) in files {
+            let members = members.into_inner().unwrap_or_default().into_iter();
+            self.binaries.extend(members.map(|member| Text {
+                file: file.clone(),
+                member,
+                text: OnceLock::new(),
+                names: OnceLock::new(),
+                kernels: OnceLock::new(),
+            }));
+        }
+        self.binaries.len() - before
     }
 
     /// The effect of the kernel of this name with parameters of these sizes, if its PTX is known: if it was given, or
@@ -104,7 +113,15 @@ impl Kernels {
         given.or_else(|| {
             let texts = self.binaries.iter();
             let texts = texts.filter(|text| Some(text.member.architecture) == architecture);
-            let mut found = texts.filter_map(|text| fitting(text.kernels(name)?));
+            let texts: Vec<&Text> = texts.collect();
+            let unread = texts.iter().copied().filter(|text| text.names.get().is_none());
+            let mut unread: Vec<&Text> = unread.collect();
+            // The longest first, so that no thread has one of them left at the end.
+            unread.sort_by_key(|text| Reverse(text.member.length));
+            for_each(&unread, |text| {
+                text.names();
+            });
+            let mut found = texts.into_iter().filter_map(|text| fitting(text.kernels(name)?));
             let mut effect = found.next()?;
             found.for_each(|other| effect.join(&other));
             Some(effect)
@@ -113,16 +130,23 @@ impl Kernels {
 }
 
 impl Text {
+    fn text(&self) -> &str {
+        self.text
+            .get_or_init(|| self.file.text(&self.member).unwrap_or_default())
+    }
+
+    /// The names of its kernels.
+    fn names(&self) -> &HashSet<String> {
+        self.names
+            .get_or_init(|| entries(self.text()).map(str::to_owned).collect())
+    }
+
     /// Its kernels, if this is one of them.
     fn kernels(&self, name: &str) -> Option<&Known> {
-        let text = self
-            .text
-            .get_or_init(|| self.file.text(&self.member).unwrap_or_default());
-        let names = self.names.get_or_init(|| entries(text).map(str::to_owned).collect());
-        names.contains(name).then(|| {
+        self.names().contains(name).then(|| {
             self.kernels.get_or_init(|| {
                 let mut known = Known::new();
-                if let Ok(module) = graph_ptx::parse(text) {
+                if let Ok(module) = graph_ptx::parse(self.text()) {
                     add_kernels(&mut known, &module);
                 }
                 known
@@ -276,8 +300,8 @@ mod tests {
     fn fat_binaries_count_for_code_that_was_compiled_of_them() {
         let mut kernels = Kernels::default();
         let bytes = include_bytes!("../../../tests/kernels/zstd.fatbin");
-        assert_eq!(kernels.add_binaries(File::of_bytes(bytes)), 1);
-        assert_eq!(kernels.add_binaries(File::of_bytes(b"nothing")), 0);
+        assert_eq!(kernels.add_binaries(vec![File::of_bytes(bytes)]), 1);
+        assert_eq!(kernels.add_binaries(vec![File::of_bytes(b"nothing")]), 0);
         let found = |name, architecture| kernels.effect(name, &[8, 4], architecture).is_some();
         assert!(found("add_to", Some(70)) && !found("add_to", Some(80)) && !found("add_to", None));
         assert!(!found("nobody", Some(70)));

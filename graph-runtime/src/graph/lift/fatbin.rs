@@ -7,6 +7,8 @@
 #[cfg(target_os = "linux")]
 use std::collections::BTreeSet;
 use std::io::Read as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// The first word of a fat binary.
 const MAGIC: u32 = 0xBA55_ED50;
@@ -36,7 +38,7 @@ pub(super) struct Member {
     start: u64,
     bytes: u64,
     /// The bytes after decompression, and the flags.
-    length: u64,
+    pub(super) length: u64,
     flags: u64,
 }
 
@@ -64,6 +66,25 @@ pub(super) fn loaded() -> Vec<File> {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn loaded() -> Vec<File> {
     Vec::new()
+}
+
+/// Calls a function for each element of a list, on several threads: large libraries have hundreds of megabytes of PTX.
+pub(super) fn for_each<T: Sync>(all: &[T], work: impl Fn(&T) + Sync) {
+    const MOST_THREADS: usize = 8;
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            work(one);
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 1..threads.min(MOST_THREADS).min(all.len()) {
+            // If there is no thread, the others do its part.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
 }
 
 impl File {
@@ -151,21 +172,23 @@ impl File {
     /// The places and the bytes of the sections of a file in the format ELF that have fat binaries; `None` if it is no
     /// such file, of 64 bits.
     fn sections(&self) -> Option<Vec<(u64, u64)>> {
+        const SECTION: usize = 64;
+        const NAME: &[u8] = b".nv_fatbin\0";
+        const LONGEST_NAMES: u64 = 1 << 20;
         let header = self.read(0, 64)?;
-        if !header.starts_with(b"\x7fELF\x02\x01") {
+        if !header.starts_with(b"\x7fELF\x02\x01") || number(&header, 58, 2)? != SECTION as u64 {
             return None;
         }
-        let table = number(&header, 40, 8)?;
-        let (size, count) = (number(&header, 58, 2)?, number(&header, 60, 2)?);
-        let section = |index: u64| self.read(table.checked_add(index * size)?, 64);
+        let count = number(&header, 60, 2)? as usize;
+        let table = self.read(number(&header, 40, 8)?, count * SECTION)?;
         let place = |section: &[u8]| Some((number(section, 24, 8)?, number(section, 32, 8)?));
-        let (names, _) = place(&section(number(&header, 62, 2)?)?)?;
+        let (names, bytes) = place(table.chunks_exact(SECTION).nth(number(&header, 62, 2)? as usize)?)?;
+        let names = self.read(names, bytes.min(LONGEST_NAMES) as usize)?;
         let mut found = Vec::new();
-        for section in (0..count).filter_map(section) {
-            const NAME: &[u8] = b".nv_fatbin\0";
-            let name = names.checked_add(number(&section, 0, 4)?)?;
-            if self.read(name, NAME.len()).as_deref() == Some(NAME) {
-                found.push(place(&section)?);
+        for section in table.chunks_exact(SECTION) {
+            let name = names.get(number(section, 0, 4)? as usize..);
+            if name.is_some_and(|name| name.starts_with(NAME)) {
+                found.push(place(section)?);
             }
         }
         Some(found)
@@ -177,7 +200,7 @@ impl File {
             return None;
         }
         let contents = self.read(member.start, member.bytes as usize)?;
-        let mut text = Vec::new();
+        let mut text = Vec::with_capacity(member.length as usize);
         if member.flags & ZSTD != 0 {
             let decoder = ruzstd::decoding::StreamingDecoder::new(&contents[..]).ok()?;
             decoder.take(member.length).read_to_end(&mut text).ok()?;

@@ -65,7 +65,7 @@ impl LiftOptions {
     /// # Errors
     /// [`Error::Module`](crate::Error::Module) if there is no PTX in it.
     pub fn fatbin(mut self, bytes: &[u8]) -> Result<Self> {
-        if self.kernels.add_binaries(fatbin::File::of_bytes(bytes)) == 0 {
+        if self.kernels.add_binaries(vec![fatbin::File::of_bytes(bytes)]) == 0 {
             return Err(crate::Error::Module {
                 site: Site::graph("Lifted"),
                 path: "the fat binary that was given for a lift",
@@ -79,9 +79,7 @@ impl LiftOptions {
     /// It is read when a kernel of its architecture is not known otherwise. On other systems than Linux there is none.
     #[must_use]
     pub fn loaded(mut self) -> Self {
-        for file in fatbin::loaded() {
-            self.kernels.add_binaries(file);
-        }
+        self.kernels.add_binaries(fatbin::loaded());
         self
     }
 }

@@ -184,9 +184,9 @@ impl Steps<'_> {
             None => self.parts.exec, // the captured work, which is all of the graph
         };
         let finite = self.state.finite.as_ref();
-        let before = finite.map(|finite| finite.before(node, |resource, to| self.read(resource, to)));
+        let before = finite.map(|finite| finite.before(run.draft, node, |resource, to| self.read(resource, to)));
         let read_only = self.state.read_only.as_ref();
-        let given = read_only.map(|list| list.contents(node, |resource, to| self.read(resource, to)));
+        let given = read_only.map(|list| list.contents(run.draft, node, |resource, to| self.read(resource, to)));
         let timer = match &run.measured {
             Some((_, Clock::Events(timer))) => Some(timer),
             _ => None,
