@@ -218,6 +218,104 @@ impl Author {
         self.line(&format!("{end}:"));
     }
 
+    /// An element that a thread stores, and one that it loads after a barrier, most often of another thread.
+    fn exchange(&mut self) {
+        let (first, last) = (self.label(), self.label());
+        let base = self.one(&["%rd1", "%rd1", "%rd2"]);
+        let own = self.one(&["%r5", "%r5", "%r0", "%r2"]);
+        let bound = self.one(&["%r3", "%r3", "64", "%r4"]);
+        let mut guards = [String::new(), String::new()];
+        for (guard, label) in guards.iter_mut().zip([&first, &last]) {
+            let bound = match self.below(5) {
+                0 => self.one(&["%r3", "64", "%r7"]),
+                _ => bound,
+            };
+            let op = self.one(&["ge", "ge", "ge", "gt"]);
+            *guard = match self.below(8) {
+                0 => format!("{} bra {label};", self.guard()),
+                _ => format!("setp.{op}.u32 %p5, %r33, {bound}; @%p5 bra {label};"),
+            };
+        }
+        let barrier = match self.below(6) {
+            0 => "",
+            _ => "bar.sync 0;",
+        };
+        let other = match self.below(9) {
+            0 => "xor.b32 %r33, %r0, 1; mad.lo.u32 %r33, %r2, %r1, %r33;",
+            1 => "sub.u32 %r33, %r1, %r0; sub.u32 %r33, %r33, 1; mad.lo.u32 %r33, %r2, %r1, %r33;",
+            2 => "rem.u32 %r33, %r7, %r1; mad.lo.u32 %r33, %r2, %r1, %r33;",
+            3 => "mul.lo.u32 %r33, %r2, %r1;",
+            4 => "and.b32 %r33, %r7, 31; mad.lo.u32 %r33, %r2, %r1, %r33;",
+            5 => "add.u32 %r33, %r5, 1;",
+            6 => "and.b32 %r33, %r7, 31; mad.lo.u32 %r33, %r2, 32, %r33;",
+            7 => "mov.u32 %r33, %r0;",
+            _ => "mov.u32 %r33, %r5;",
+        };
+        let load = self.result();
+        let [before, after] = guards;
+        self.line(&format!(
+            "mov.u32 %r33, {own}; {before} mul.wide.u32 %rd20, %r33, 4; add.s64 %rd20, {base}, %rd20;\n\
+             st.global.u32 [%rd20], %r33;\n{first}: {barrier}\n{other} {after}\n\
+             mul.wide.u32 %rd20, %r33, 4; add.s64 %rd20, {base}, %rd20; ld.global.u32 {load}, [%rd20];\n{last}:"
+        ));
+    }
+
+    /// A loop whose address moves on, or whose counter falls, most often within bounds.
+    fn walk(&mut self) {
+        let (begin, end) = (self.label(), self.label());
+        let base = self.one(&["%rd1", "%rd1", "%rd2"]);
+        let bound = self.one(&["%r3", "%r3", "64", "%r4", "%r7"]);
+        let at = self.one(&["[%rd20]", "[%rd20]", "[%rd20]", "[%rd20+4]", "[%rd20+-4]"]);
+        let load = self.result();
+        let access = match self.below(6) {
+            0 => format!("ld.global.v2.u32 {{{load}, _}}, {at};"),
+            1 => format!("st.global.u64 {at}, %rd3;"),
+            2 => format!("atom.global.add.u32 {load}, {at}, 1;"),
+            _ => format!("ld.global.u32 {load}, {at};"),
+        };
+        let guard = match self.below(4) {
+            0 => self.guard() + " ",
+            _ => String::new(),
+        };
+        if self.below(3) == 0 {
+            let op = self.one(&["eq.u32", "le.s32", "eq.s32"]);
+            let by = self.one(&["1", "1", "1", "2"]);
+            let fall = format!("sub.u32 %r33, %r33, {by};");
+            let (before, after) = match self.below(3) {
+                0 => ("", fall.as_str()),
+                _ => (fall.as_str(), ""),
+            };
+            self.line(&format!(
+                "mov.u32 %r33, {bound};\n{begin}: setp.{op} %p6, %r33, 0; @%p6 bra {end}; {before}\n\
+                 mul.wide.u32 %rd21, %r33, 4; add.s64 %rd20, {base}, %rd21; {guard}{access} {after}\n\
+                 bra {begin};\n{end}:"
+            ));
+            return;
+        }
+        let start = self.one(&["0", "0", "%r5", "%r0", "%r2", "1"]);
+        let first = match self.below(6) {
+            0 => self.register(),
+            _ => start.to_owned(),
+        };
+        let ty = self.one(&["u32", "u32", "u32", "s32"]);
+        let step = self.one(&["1", "1", "2", "%r1"]);
+        let by = match self.below(4) {
+            0 => self.one(&["1", "2"]),
+            _ => step,
+        };
+        self.line(&format!(
+            "mov.u32 %r33, {start}; mov.u32 %r34, {first}; mov.u32 %r35, {by};\n\
+             mul.wide.u32 %rd21, %r34, 4; add.s64 %rd20, {base}, %rd21; mul.wide.u32 %rd22, %r35, 4;\n\
+             {begin}: setp.ge.{ty} %p6, %r33, {bound}; @%p6 bra {end}; {guard}{access}"
+        ));
+        if self.below(3) == 0 {
+            self.arithmetic("");
+        }
+        self.line(&format!(
+            "add.u32 %r33, %r33, {step}; add.s64 %rd20, %rd20, %rd22;\nbra {begin};\n{end}:"
+        ));
+    }
+
     fn statements(&mut self, depth: usize) {
         let count = 1 + self.below(5);
         for _ in 0..count {
@@ -229,8 +327,10 @@ impl Author {
     }
 
     fn statement(&mut self, depth: usize) {
-        if depth == 0 && self.below(4) == 0 {
-            self.line("bar.sync 0;");
+        match self.below(8) {
+            0 | 1 if depth == 0 => self.line("bar.sync 0;"),
+            2 if depth == 0 => self.exchange(),
+            _ => {}
         }
         match self.below(if depth < 3 { 20 } else { 14 }) {
             0..=6 => self.arithmetic(""),
@@ -242,7 +342,8 @@ impl Author {
                 let predicate = self.predicate();
                 self.compare(&predicate);
             }
-            11..=13 => self.access(),
+            11 | 12 => self.access(),
+            13 => self.walk(),
             14..=16 => {
                 let (end, other) = (self.label(), self.label());
                 let guard = self.guard();
@@ -301,9 +402,14 @@ fn generated(seed: u64) -> String {
         left: 28,
         counters: 0,
     };
-    author.statements(0);
-    author.statements(0);
-    author.access();
+    if seed.is_multiple_of(4) {
+        author.arithmetic("");
+        (0..1 + author.below(2)).for_each(|_| author.exchange());
+    } else {
+        author.statements(0);
+        author.statements(0);
+        author.access();
+    }
     format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n\
          .visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 m)\n{{\n\
@@ -343,6 +449,10 @@ fn kernel(random: &mut Random) -> Kernel {
     }
     if random.below(2) > 0 {
         requires.push(at_most(Term::Value(2), Term::Len(1)));
+    }
+    if random.below(3) == 0 {
+        let is = |a, b| Term::Binary(Binary::Eq, Box::new(a), Box::new(b));
+        requires.extend([is(Term::Block(0), Term::Int(32)), is(Term::Block(3), Term::Block(0))]);
     }
     Kernel {
         entry: "k".to_owned(),
