@@ -69,7 +69,7 @@ pub(super) fn of_kernel(
         };
         if let Some(words) = words {
             let code = if is_refuted { Code::KernelBounds } else { Code::Unproved };
-            let diagnostic = diagnostic(code, words);
+            let diagnostic = with_null(declaration, diagnostic(code, words));
             if prove {
                 declaration.report.push(safe.span, &diagnostic);
             } else {
@@ -148,6 +148,25 @@ fn reason(reasons: &[proof::Reason], path: &str) -> String {
 fn diagnostic(code: Code, words: Words) -> Diagnostic {
     let fault = error(code, words.message);
     words.notes.into_iter().fold(fault, Diagnostic::note).help(words.help)
+}
+
+/// The mistake of an unproved kernel, with what a stricter contract means for the parameter that may be null.
+fn with_null(declaration: &Declaration, diagnostic: Diagnostic) -> Diagnostic {
+    let mut names = declaration.params.iter().filter_map(|param| match &param.kind {
+        Kind::Buffer(buffer) if buffer.is_optional => Some(param.name()),
+        _ => None,
+    });
+    let is_about = |name: &String| {
+        let access = format!("the access to `{name}` ");
+        diagnostic.notes.iter().any(|note| note.contains(&access))
+    };
+    match names.find(is_about) {
+        Some(name) if diagnostic.code == Code::Unproved => diagnostic.note(format!(
+            "`None` has no elements: with a contract that bounds `{name}.len()` from below, `{name}` is never `None`; if \
+             the kernel tests the pointer, declare it in a block without `prove`, where `safe` is your promise"
+        )),
+        _ => diagnostic,
+    }
 }
 
 /// The declaration in the types of [`graph_ptx::proof`].

@@ -79,10 +79,11 @@ pub fn words(
             Some(Words {
                 message: format!("the kernel `{name}` is not proved to stay within its memory"),
                 notes,
-                help: help(module, kernel, effort).unwrap_or_else(|| {
-                    "bound the index by a branch or a `#[requires(..)]`, or leave out `prove`: then `safe` is your promise"
-                        .to_owned()
-                }),
+                help: match help(module, kernel, effort) {
+                    Some(help) => format!("{help}; if that is too narrow, bound the index by a branch in the kernel"),
+                    None => "bound the index by a branch or a `#[requires(..)]`, or leave out `prove`: then `safe` is your promise"
+                        .to_owned(),
+                },
             })
         }
     }

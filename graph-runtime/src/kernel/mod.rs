@@ -494,6 +494,17 @@ impl CallArgument {
         Self(ArgumentKind::Value(Value::of_bytes(&[0; size_of::<u64>()])))
     }
 
+    /// The argument of a parameter that may be null: memory without elements is passed as `None` is, since a contract
+    /// such as `n <= x.len() || x.len() == 0` holds for both.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn or_null(self) -> Self {
+        match self.0 {
+            ArgumentKind::Buffer(span, _) if span.bytes == 0 && !span.outside => Self::none(),
+            _ => self,
+        }
+    }
+
     /// The argument in the form that contracts are evaluated on.
     fn of_contract(&self) -> Argument {
         match &self.0 {

@@ -97,6 +97,41 @@ fn calls_take_none() -> Result<()> {
     Ok(())
 }
 
+cuda_graph! {
+    graph Biased(n: usize) {
+        device x:    [f32; 32];
+        device bias: [f32; n];
+        device y:    [f32; 32];
+
+        memset ones = x <- 1.0;
+        memset half = bias <- 0.5;
+        kernel k    = biased<<<1, 32>>>(&x, &bias, &mut y, None, 32) after ones, half;
+    }
+}
+
+/// Memory without elements is passed as `None` is: a contract cannot tell the two apart.
+#[test]
+fn empty_memory_is_a_null_pointer() -> Result<()> {
+    let device = device();
+    for (n, expected) in [(0, 1.0), (32, 1.5)] {
+        let mut graph = Biased::build(&device, n)?;
+        graph.launch()?;
+        assert_eq!(*graph.y()?.read()?, [expected; 32]);
+        assert!(Biased::build(&device, 31).is_err());
+    }
+    let mut builder = GraphBuilder::new(&device, "Empty");
+    let x = builder.device::<[f32; 32]>("x");
+    let mut y = builder.device::<[f32; 32]>("y");
+    builder.kernel(
+        "k",
+        Launch::new(1, 32),
+        biased::call(&x, &x.rows(0..0), &mut y, None, 32),
+    );
+    let mut graph = builder.build()?;
+    graph.launch()?;
+    graph.synchronize()
+}
+
 /// A kernel that does not look whether its pointer is null is told, and harms nothing.
 #[test]
 fn memory_at_null_is_not_accessed() -> Result<()> {

@@ -95,7 +95,11 @@ fn optional(param: &Param) -> Option<&Buffer> {
 /// The argument of memory that is passed as one of several types.
 fn lent(param: &Param, buffer: &Buffer) -> TokenStream {
     let ((lent, passed), ident) = (buffer.lending(), &param.ident);
-    quote!(::graph_runtime::private::#lent::#passed(#ident))
+    let argument = quote!(::graph_runtime::private::#lent::#passed(#ident));
+    match buffer.is_optional {
+        true => quote!(#argument.or_null()),
+        false => argument,
+    }
 }
 
 /// For each by-value parameter, a function that returns its argument. `cuda_graph!` calls it with expressions that take

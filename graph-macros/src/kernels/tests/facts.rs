@@ -150,3 +150,21 @@ fn proofs_ask_for_the_sizes_of_types_that_they_know_by_name() {
     }
     assert!(expanded("Half").contains("[unproved]"));
 }
+
+#[test]
+fn what_a_test_of_a_pointer_shows_is_not_proved() {
+    let attribute = "\"../graph-runtime/tests/kernels/optional.ptx\", prove";
+    let declaration = "#[requires(threads <= 2147483647 && n <= x.len() && n <= y.len() && uses.len() == 1)]
+        #[requires(n <= bias.len() || bias.len() == 0)]
+        safe fn biased(x: &[f32], bias: Option<&[f32]>, y: &mut [f32], uses: Option<&[Atomic<u32>]>, n: i32);";
+    let found = super::messages(attributed(
+        attribute,
+        &format!("unsafe extern \"C\" {{ {declaration} }}"),
+    ));
+    let expected = "note: `None` has no elements: with a contract that bounds `bias.len()` from below, `bias` is never \
+                    `None`; if the kernel tests the pointer, declare it in a block without `prove`, where `safe` is \
+                    your promise\n\
+                    help: declare it with `#[requires(n <= bias.len())]`; if that is too narrow, bound the index by a \
+                    branch in the kernel";
+    assert!(found[0].ends_with(expected), "{}", found[0]);
+}
