@@ -61,6 +61,10 @@ pub(crate) fn all_inside(
     bytes: u32,
     len: usize,
 ) -> Result<(), LaneFault> {
+    let highest = addresses.iter().fold(0, |highest, &address| address.max(highest));
+    if highest.checked_add(bytes.into()).is_some_and(|end| end <= len as u64) {
+        return Ok(());
+    }
     each_lane(mask, |lane| inside(operation, buffer, addresses[lane], bytes, len))
 }
 

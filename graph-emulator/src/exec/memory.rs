@@ -181,18 +181,17 @@ fn each_value(
     }
 }
 
-/// Reads aligned bytes; the caller has checked the bounds.
+/// Reads aligned bytes; the caller has checked the bounds. Each size is read as a number of its own: a processor waits
+/// where it reads eight bytes back of which only some were just written.
 #[inline(always)]
 pub(crate) fn read_bytes(memory: &[u8], address: u64, bytes: u8) -> u64 {
     let start = address as usize;
-    let mut value = [0; 8];
     match bytes {
-        8 => value = memory[start..start + 8].try_into().unwrap_or_default(),
-        4 => value[..4].copy_from_slice(&memory[start..start + 4]),
-        2 => value[..2].copy_from_slice(&memory[start..start + 2]),
-        _ => value[0] = memory[start],
+        8 => u64::from_le_bytes(memory[start..start + 8].try_into().unwrap_or_default()),
+        4 => u32::from_le_bytes(memory[start..start + 4].try_into().unwrap_or_default()).into(),
+        2 => u16::from_le_bytes(memory[start..start + 2].try_into().unwrap_or_default()).into(),
+        _ => memory[start].into(),
     }
-    u64::from_le_bytes(value)
 }
 
 /// Writes aligned bytes; the caller has checked the bounds.
