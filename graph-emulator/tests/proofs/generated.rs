@@ -207,12 +207,29 @@ impl Author {
             }
         } else {
             let ty = self.one(&["u32", "u32", "u32", "s32"]);
-            let base = self.one(&["%rd1", "%rd1", "%rd2"]);
+            let mut base = self.one(&["%rd1", "%rd1", "%rd2"]);
+            let mut space = ".global";
+            let p = self.predicate();
+            match self.below(8) {
+                0 => {
+                    self.line(&format!("selp.b64 %rd32, %rd1, %rd2, {p};"));
+                    base = "%rd32";
+                }
+                1 => {
+                    self.line(&format!("mov.u64 %rd32, %rd1; @{p} mov.u64 %rd32, %rd2;"));
+                    base = "%rd32";
+                }
+                2 => {
+                    self.line("mov.u64 %rd32, tile; cvta.shared.u64 %rd32, %rd32;");
+                    (base, space) = ("%rd32", "");
+                }
+                _ => {}
+            }
             self.line(&format!("mul.wide.{ty} %rd30, {at}, 4; add.s64 %rd31, {base}, %rd30;"));
             match self.below(3) {
-                0 => self.line(&format!("{guard}ld.global.u32 {load}, [%rd31{by}];")),
-                1 => self.line(&format!("{guard}atom.global.add.u32 {load}, [%rd31{by}], 1;")),
-                _ => self.line(&format!("{guard}st.global.u32 [%rd31{by}], {at};")),
+                0 => self.line(&format!("{guard}ld{space}.u32 {load}, [%rd31{by}];")),
+                1 => self.line(&format!("{guard}atom{space}.add.u32 {load}, [%rd31{by}], 1;")),
+                _ => self.line(&format!("{guard}st{space}.u32 [%rd31{by}], {at};")),
             }
         }
         self.line(&format!("{end}:"));
