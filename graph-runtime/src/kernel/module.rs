@@ -6,7 +6,7 @@ use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts,
 use crate::shape::place::{OnDevice, Place};
 use graph_plan::{Mode, nearest};
 use graph_ptx::ast;
-use graph_ptx::declaration::{self as rules, Mistake};
+use graph_ptx::declaration::{self as rules, Mistake, Place as Pointed, Proposal, Rule};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -272,7 +272,76 @@ impl ModuleKernel {
             safe: false,
             params: declared.collect(),
         };
-        source::facts(&declaration, &self.module.0.module, self.module.0.ptx).map_err(Arc::from)
+        let facts = source::facts(&declaration, &self.module.0.module, self.module.0.ptx);
+        facts.map_err(|mistakes| {
+            let mistakes = mistakes.into_iter();
+            mistakes.map(|mistake| self.of_call(mistake, passed)).collect()
+        })
+    }
+
+    /// A mistake of a declaration in the words of a call by position: nobody has written the declaration.
+    fn of_call(&self, mistake: Mistake, passed: &[Passed]) -> Mistake {
+        let Some((summary, proposals)) = rules::propose(self.name(), &self.module.0.module) else {
+            return mistake;
+        };
+        let (kernel, fits) = (self.name(), proposals.iter().map(fitting).collect::<Vec<_>>());
+        let position = |index: usize| format!("argument {}", index + 1);
+        let (message, help) = match (mistake.rule, mistake.place) {
+            (Rule::Signature, Pointed::Kernel) => {
+                let (taken, count) = (fits.len(), passed.len());
+                let plural = if taken == 1 { "" } else { "s" };
+                (
+                    format!("the kernel `{kernel}` takes {taken} argument{plural}, and the call passes {count}"),
+                    format!("pass `[{}]`", fits.join(", ")),
+                )
+            }
+            (Rule::Signature | Rule::Access, Pointed::Param(index)) if index < fits.len() => {
+                let (own, taken) = (position(index), rules::bytes(summary.params[index].size));
+                let message = match (mistake.rule, passed[index]) {
+                    (Rule::Signature, Passed::Value(size)) => {
+                        let size = rules::bytes(size as u64);
+                        format!(
+                            "{own} of the kernel `{kernel}` is a value of {size}, but the kernel takes {taken} there"
+                        )
+                    }
+                    (Rule::Signature, Passed::Memory(_) | Passed::Mapped(_)) => {
+                        format!("{own} of the kernel `{kernel}` is memory, but the kernel takes {taken} by value there")
+                    }
+                    _ => format!("the kernel `{kernel}` writes to {own}, which is passed by `read()`"),
+                };
+                (message, format!("pass `{}` as {own}", fits[index]))
+            }
+            _ => return mistake,
+        };
+        let mut notes = mistake.notes;
+        if mistake.rule == Rule::Access {
+            for note in &mut notes {
+                *note = (0..fits.len()).fold(std::mem::take(note), |note, index| {
+                    note.replace(&format!("`p{index}`"), &position(index))
+                });
+            }
+        }
+        let help = Some(help);
+        Mistake {
+            message,
+            notes,
+            help,
+            ..mistake
+        }
+    }
+}
+
+/// An argument that fits a parameter, as it is written.
+fn fitting(proposal: &Proposal) -> String {
+    match proposal {
+        Proposal::Memory(memory) if memory.atomic => "CallArgument::atomic(&memory)".to_owned(),
+        Proposal::Memory(memory) if memory.mutable => "memory.write()".to_owned(),
+        Proposal::Memory(_) => "memory.read()".to_owned(),
+        Proposal::Value(ty) if ty.starts_with('[') => {
+            format!("CallArgument::value([0{}", ty.replacen('[', "_", 1) + ")")
+        }
+        Proposal::Value(ty) if ty.starts_with('f') => format!("0.0_{ty}.into()"),
+        Proposal::Value(ty) => format!("0_{ty}.into()"),
     }
 }
 

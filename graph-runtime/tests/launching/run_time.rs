@@ -65,12 +65,49 @@ fn calls_are_compared_with_the_ptx() {
         number.contains("[signature]") && number.contains("node `node`"),
         "{number}"
     );
+    let said = |text: &str, lines: [&str; 2]| assert!(lines.iter().all(|line| text.contains(line)), "{text}");
+    said(
+        &number,
+        [
+            "the kernel `scale` takes 3 arguments, and the call passes 2",
+            "help: pass `[memory.write(), 0.0_f32.into(), 0_u32.into()]`",
+        ],
+    );
     let size = refused(|data| [data.write(), 3.0_f64.into(), 64_u32.into()]);
-    assert!(size.contains("[signature]") && size.contains("`p1`"), "{size}");
+    assert!(size.contains("[signature]") && !size.contains("declare"), "{size}");
+    said(
+        &size,
+        [
+            "argument 2 of the kernel `scale` is a value of 8 bytes, but the kernel takes 4 bytes there",
+            "help: pass `0.0_f32.into()` as argument 2",
+        ],
+    );
+    let memory = refused(|data| [data.write(), data.read(), 64_u32.into()]);
+    said(
+        &memory,
+        [
+            "argument 2 of the kernel `scale` is memory, but the kernel takes 4 bytes by value there",
+            "help: pass `0.0_f32.into()` as argument 2",
+        ],
+    );
     let value = refused(|_| [0_u32.into(), 3.0_f32.into(), 64_u32.into()]);
-    assert!(value.contains("[signature]") && value.contains("`p0`"), "{value}");
+    assert!(value.contains("[signature]") && !value.contains("declare"), "{value}");
+    said(
+        &value,
+        [
+            "argument 1 of the kernel `scale` is a value of 4 bytes, but the kernel takes 8 bytes there",
+            "help: pass `memory.write()` as argument 1",
+        ],
+    );
     let access = refused(|data| [data.read(), 3.0_f32.into(), 64_u32.into()]);
-    assert!(access.contains("[access]") && access.contains("`p0`"), "{access}");
+    assert!(access.contains("[access]") && !access.contains("declare"), "{access}");
+    said(
+        &access,
+        [
+            "the kernel `scale` writes to argument 1, which is passed by `read()`",
+            "help: pass `memory.write()` as argument 1",
+        ],
+    );
 }
 
 #[test]
