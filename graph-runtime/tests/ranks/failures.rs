@@ -1,7 +1,7 @@
 //! Ranks that fail: every other rank has an error that names the rank, and nothing hangs.
 
-use crate::common::gather;
 use crate::common::random::Random;
+use crate::common::{gather, wants_cuda};
 use graph_runtime::{
     Communicator, CommunicatorOptions, Device, Error, Graph, GraphBuilder, Launch, Reduction, Result, Transport,
 };
@@ -23,6 +23,18 @@ enum Death {
 }
 
 const DEATHS: [Death; 4] = [Death::Panic, Death::DropGraph, Death::Leave, Death::Stop];
+
+impl Death {
+    /// The time for which the others wait: far more than they need if they are told, and more than any of them is late
+    /// if they are not. A rank that shares its GPU leaves only when the other ranks' kernels there have given up: CUDA
+    /// frees no memory before.
+    fn timeout(self, shares_gpu: bool) -> Duration {
+        Duration::from_secs(match self {
+            Death::Panic | Death::Leave if !shares_gpu => 600,
+            _ => 3,
+        })
+    }
+}
 
 fn build(device: &Device, world: &Communicator) -> Result<Graph> {
     let mut builder = GraphBuilder::new(device, "Step");
@@ -52,7 +64,7 @@ fn live(graph: &mut Graph, moment: Option<usize>) -> Result<()> {
 }
 
 /// The rank that dies: after so many launches, or before it has built its graph.
-fn dying(device: &Device, world: Communicator, death: Death, moment: Option<usize>, over: &dyn Fn() -> bool) {
+fn dying(device: &Device, world: Communicator, death: Death, moment: Option<usize>, over: &dyn Fn()) {
     let graph = moment.map(|moment| {
         let mut graph = build(device, &world).unwrap();
         live(&mut graph, Some(moment)).unwrap();
@@ -62,24 +74,18 @@ fn dying(device: &Device, world: Communicator, death: Death, moment: Option<usiz
         Death::Panic => panic!("this rank dies"),
         Death::DropGraph => {
             drop(graph);
-            wait_until(over);
+            over();
             drop(world);
         }
         Death::Leave => {
             drop(graph);
             drop(world);
-            wait_until(over);
+            over();
         }
         Death::Stop => {
-            wait_until(over);
+            over();
             drop((graph, world));
         }
-    }
-}
-
-fn wait_until(over: &dyn Fn() -> bool) {
-    while !over() {
-        thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -93,21 +99,22 @@ fn a_rank_dies_at_random_moments() {
         let moment = random.below(6).checked_sub(1);
         let (devices, _one) = super::devices(ranks);
         let options = CommunicatorOptions {
-            timeout: Duration::from_millis(1500),
+            timeout: death.timeout(wants_cuda() && Device::cuda(ranks - 1).is_err()),
         };
         let all = Communicator::local_by(&devices, super::transport(), options).unwrap();
         let begin = Instant::now();
-        let left = std::sync::atomic::AtomicUsize::new(ranks - 1);
-        let over = || left.load(std::sync::atomic::Ordering::SeqCst) == 0;
+        let ended = super::Ended::default();
+        let over = || ended.wait_for(ranks - 1);
         thread::scope(|scope| {
             for (rank, (device, world)) in devices.iter().zip(all).enumerate() {
-                let (left, over) = (&left, &over);
+                let (ended, over) = (&ended, &over);
                 scope.spawn(move || {
                     if rank == dead {
                         let died = || dying(device, world, death, moment, over);
                         _ = catch_unwind(AssertUnwindSafe(died));
                         return;
                     }
+                    let _ended = ended.count();
                     let lived = build(device, &world).and_then(|mut graph| live(&mut graph, None));
                     match lived {
                         Err(Error::Peer { rank, message, .. }) => {
@@ -117,7 +124,6 @@ fn a_rank_dies_at_random_moments() {
                         other => panic!("round {round}: {other:?}"),
                     }
                     drop(world);
-                    left.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
                 });
             }
         });

@@ -12,7 +12,7 @@ mod failures;
 mod processes;
 
 use graph_runtime::{Communicator, CommunicatorOptions, Device, Result, Transport};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -61,11 +61,7 @@ fn transport() -> Transport {
 
 /// Runs a function on each rank, each on a thread of its own, and returns the results by rank.
 fn on_ranks<T: Send>(ranks: usize, run: impl Fn(&Device, Communicator) -> T + Sync) -> Vec<T> {
-    with_timeout(
-        ranks,
-        Duration::from_secs(if common::wants_cuda() { 20 } else { 60 }),
-        run,
-    )
+    with_timeout(ranks, Duration::from_secs(60), run)
 }
 
 /// As [`on_ranks`], with a time limit for waiting ranks.
@@ -80,6 +76,30 @@ fn with_timeout<T: Send>(ranks: usize, timeout: Duration, run: impl Fn(&Device, 
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
+}
+
+/// The ranks that have ended, in whatever way: a rank that is missing waits for them.
+#[derive(Default)]
+struct Ended(Mutex<usize>, Condvar);
+
+impl Ended {
+    /// Counts the rank of the caller when what is returned is dropped.
+    fn count(&self) -> impl Drop {
+        struct Counted<'a>(&'a Ended);
+        impl Drop for Counted<'_> {
+            fn drop(&mut self) {
+                *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+                self.0.1.notify_all();
+            }
+        }
+        Counted(self)
+    }
+
+    /// Waits until so many ranks have ended.
+    fn wait_for(&self, ranks: usize) {
+        let ended = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.1.wait_while(ended, |ended| *ended < ranks));
+    }
 }
 
 /// The messages of ranks that have failed, by rank; empty for the others.

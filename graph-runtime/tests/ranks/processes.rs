@@ -273,7 +273,7 @@ fn ranks_that_wait_for_each_other_are_told() {
 #[test]
 fn a_rank_that_does_not_come_is_named() {
     let test = "processes::a_rank_that_does_not_come_is_named";
-    if let Some(job) = Job::new(test, 4, Duration::from_millis(1500)) {
+    if let Some(job) = Job::new(test, 4, Duration::from_millis(4500)) {
         let children = [0, 2].map(|rank| job.start(rank, &[]));
         children.into_iter().for_each(|rank| _ = rank.succeed());
         return;
@@ -282,7 +282,7 @@ fn a_rank_that_does_not_come_is_named() {
     let message = error.to_string();
     assert!(matches!(error, Error::Peer { rank: 1, .. }), "{message}");
     assert!(message.contains("ranks 1, 3 have not come to 127.0.0.1:"), "{message}");
-    assert!(message.contains("within 1.5s"), "{message}");
+    assert!(message.contains("within 4.5s"), "{message}");
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn variables_that_are_missing_are_named() {
 #[test]
 fn strangers_do_not_join() {
     let test = "processes::strangers_do_not_join";
-    if let Some(job) = Job::new(test, 2, Duration::from_secs(if on_gpus() { 20 } else { 6 })) {
+    if let Some(job) = Job::new(test, 2, Duration::from_secs(20)) {
         let begin = Instant::now();
         let secret = ("CUDA_GRAPH_SECRET", "open sesame");
         let first = job.start(0, &[secret]);
