@@ -259,16 +259,18 @@ fn fixed(graph: &mut Graph<'_>, node: usize, place: &Place, report: &mut Report)
     let is_index = |part: &Part| matches!(part, Part::Index(index) if mentions(index.to_token_stream(), &params));
     let of_index = place.parts.iter().any(is_index);
     let node = &mut graph.draft.nodes[node];
-    if matches!(node.kind, NodeKind::Memcpy | NodeKind::Memset) && !of_index {
+    let may_be_partial = matches!(node.kind, NodeKind::Memcpy | NodeKind::Memset);
+    if may_be_partial && !of_index {
         node.partial = true;
         return;
     }
     let message = format!("a `param` selects a part of `{}`", place.name);
     let diagnostic = error(Code::Syntax, message)
         .note("the memory a node touches is fixed when the graph is built; params change between launches")
-        .help(match of_index {
-            true => "use a literal, a constant or a const generic",
-            false => {
+        .help(match (of_index, may_be_partial) {
+            (true, true) => "use a literal, a constant or a const generic; or a range, whose ends may be params here",
+            (true, false) => "use a literal, a constant or a const generic",
+            (false, _) => {
                 "use a literal, a constant or a const generic; only copies and memsets take the range of a `param`"
             }
         });
