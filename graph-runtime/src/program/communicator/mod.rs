@@ -4,18 +4,23 @@
 //!
 //! `meeting.rs` has the meetings, `meeting/state.rs` what a world knows of them, and `peer.rs` the reasons why one may
 //! fail; `rank_event.rs` and `link.rs` tell other processes of them; `seat.rs` has the part that a built graph takes in
-//! them; `station.rs` the memory by which kernels meet; `number.rs` the arithmetic; `call.rs` a collective as data.
+//! them; `station.rs` the memory by which kernels meet; `transport.rs` the choice of what carries the data, and
+//! `launches.rs` the launches on which ranks agree if that is NCCL; `number.rs` the arithmetic; `call.rs` a collective
+//! as data.
 
 pub(crate) mod seat;
 pub(crate) mod call;
 pub(crate) mod meeting;
 mod link;
 pub(crate) mod rank_event;
+mod transport;
+mod launches;
 pub(crate) mod station;
 pub(crate) mod number;
 pub(crate) mod peer;
 
 use crate::error::{Error, Result, Site};
+use launches::Launches;
 use meeting::{Watched, World};
 use peer::Peer;
 use rank_event::{Key, Seated};
@@ -25,47 +30,7 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-/// What carries the data of collectives between GPUs: for [`Communicator::local_by`] and [`Communicator::from_env_by`].
-/// All ranks ask for the same. Emulated devices need nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Transport {
-    /// As [`Transport::PeerMemory`] if all ranks' GPUs reach each other's memory, and as [`Transport::Nccl`] otherwise.
-    #[default]
-    Auto,
-    /// Kernels of this crate, which write into the memory of the other ranks' GPUs. These are in one machine, 32 at
-    /// most, and reach each other (NVLink, or PCIe where the machine allows that). Sums are added in the order of
-    /// ranks.
-    PeerMemory,
-    /// NCCL (2.18 or newer), between any GPUs of any hosts, each of which is one rank. It is loaded when a communicator
-    /// needs it: from where `LD_LIBRARY_PATH` says, a CUDA toolkit, or the Python package `nvidia-nccl-cu12` or `-cu13`
-    /// (which PyTorch brings). Its own variables count, such as `NCCL_SOCKET_IFNAME` and `NCCL_DEBUG`. The order in
-    /// which it adds sums is its own.
-    ///
-    /// The memory of a collective cannot be rebound. In the body of an `if`, a `while` or a `switch`, NCCL before 2.29
-    /// needs `NCCL_GRAPH_MIXING_SUPPORT=0` in the environment in which the program starts: else it puts events into
-    /// its graphs, and CUDA has no events there.
-    Nccl,
-}
-
-/// Options of a [`Communicator`].
-///
-/// More fields may come: end literals with `..Default::default()`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommunicatorOptions {
-    /// The longest time for which a rank waits for the others, in a collective or while a graph is built. Then it
-    /// returns [`Error::Peer`](crate::Error::Peer), which names the node and the rank that is late, and so do all other
-    /// ranks: the communicator cannot be used any more. The default is a minute.
-    pub timeout: Duration,
-}
-
-impl Default for CommunicatorOptions {
-    fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(60),
-        }
-    }
-}
+pub use transport::{CommunicatorOptions, Transport};
 
 /// Some ranks that take part in collectives together: `all_reduce`, `all_gather`, `reduce_scatter`, `broadcast` and
 /// `exchange`. Each rank has a communicator of its own, for its device, and builds the same graph with it.
@@ -102,9 +67,6 @@ pub struct Communicator(pub(crate) Arc<Member>);
 /// The first bytes that a rank gives when it splits a communicator. Those of a rank that builds a graph are others.
 const SPLIT: &[u8] = b"split\n";
 
-/// The first bytes that a rank gives when it launches another graph than before.
-const LAUNCH: &str = "launch\n";
-
 /// The card of a GPU whose memory no other process opens.
 const NCCL_CARD: &[u8] = b"nccl";
 
@@ -132,14 +94,6 @@ pub(crate) struct Member {
     host_meetings: AtomicU64,
     /// The launches that the ranks have agreed on: only where NCCL carries the data.
     launches: Mutex<Launches>,
-}
-
-/// Launches of one graph in a row: the last ones of a rank.
-#[derive(Default)]
-struct Launches {
-    /// The number of the graph, which is the same on all ranks, and whether it is profiled. There is none at first.
-    graph: Option<(u64, bool)>,
-    count: u64,
 }
 
 impl Communicator {
@@ -202,7 +156,9 @@ impl Communicator {
             host_meetings: AtomicU64::new(0),
             launches: Mutex::default(),
         }));
-        let carrier = bare.choose_carrier(transport, reach)?;
+        let (machine, most) = reach;
+        let all = bare.agree(transport.given(machine))?;
+        let carrier = transport.choose(&all, most).map_err(|peer| peer.at(Site::default()))?;
         let joined = bare.split_to(0, rank, carrier, true);
         if carrier == Carrier::Nccl || transport != Transport::Auto {
             return joined;
@@ -230,26 +186,6 @@ impl Communicator {
         all.map_err(|peer| peer.at(Site::default()))
     }
 
-    /// What carries the data of processes: the same on all ranks.
-    fn choose_carrier(&self, transport: Transport, (machine, most): (&str, usize)) -> Result<Carrier> {
-        let given = |transport: Transport| format!("{transport:?}\n");
-        let all = self.agree(given(transport) + machine)?;
-        let other = all
-            .iter()
-            .position(|other| !other.starts_with(given(transport).as_bytes()));
-        if let Some(other) = other {
-            let message =
-                format!("rank {other} asks for another transport than `{transport:?}`: all ranks ask for one");
-            return Err(Peer::new(other, message).at(Site::default()));
-        }
-        let is_near = self.size() <= most && all.iter().all(|other| *other == all[0]);
-        Ok(match transport {
-            Transport::Nccl => Carrier::Nccl,
-            Transport::Auto if !is_near => Carrier::Nccl,
-            Transport::Auto | Transport::PeerMemory => Carrier::Kernels,
-        })
-    }
-
     /// Returns the failure that a kernel of one of these ranks has reported, if there is one.
     pub(crate) fn check(all: &[Self]) -> Result<()> {
         let mut reported = all.iter().filter_map(|communicator| communicator.0.reported());
@@ -266,25 +202,17 @@ impl Communicator {
         }
         // The claim of the caller's launch on the station lets no other launch come between. So nobody else waits here.
         let mut last = self.0.launches.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.graph == Some((number, is_profile)) {
-            last.count += 1;
+        if last.go_on(number, is_profile) {
             return Ok(());
         }
-        let doing = if is_profile { "profiles" } else { "launches" };
-        let given = format!("{LAUNCH}{number}\n{}\n{doing} graph `{graph}`", last.count);
+        let given = last.given(number, graph, is_profile);
         let key = Key::Host(self.0.next_host_meeting());
         let all = self
             .0
             .meet(key, &format!("a launch of graph `{graph}`"), given.clone().into_bytes())?;
-        if let Some(rank) = all.iter().position(|other| *other != given.as_bytes()) {
-            let peer = Peer::new(rank, other_launch(rank, &all[rank], graph, last.count));
-            self.0.world.fail(self.0.group, &peer);
-            return Err(peer);
-        }
-        *last = Launches {
-            graph: Some((number, is_profile)),
-            count: 1,
-        };
+        let compared = last.compare(&all, &given, graph);
+        compared.inspect_err(|peer| self.0.world.fail(self.0.group, peer))?;
+        last.begin(number, is_profile);
         Ok(())
     }
 
@@ -401,24 +329,6 @@ impl Communicator {
     pub(crate) fn is_by_nccl(&self) -> bool {
         self.0.is_by_nccl()
     }
-}
-
-/// What another rank does instead of launching this graph, after so many launches of the graph before.
-fn other_launch(rank: usize, given: &[u8], graph: &str, count: u64) -> String {
-    const RULE: &str = "with NCCL, all ranks launch the graphs that share a communicator in one order";
-    let text = String::from_utf8_lossy(given);
-    let Some(launch) = text.strip_prefix(LAUNCH) else {
-        return format!("rank {rank} builds a graph or calls `split` while this rank launches graph `{graph}`: {RULE}");
-    };
-    let mut lines = launch.lines().skip(1);
-    let (before, doing) = (
-        lines.next().unwrap_or(""),
-        lines.next().unwrap_or("launches another graph"),
-    );
-    format!(
-        "rank {rank} {doing} after {before} launches of the graph before it, and this rank launches graph `{graph}` \
-         after {count}: {RULE}"
-    )
 }
 
 /// The color and the key that a rank gives to a split, and the card of its station; `None` if it does something else.
