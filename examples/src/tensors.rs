@@ -67,10 +67,10 @@ pub fn write(path: &Path, tensors: &[Tensor]) -> Result<(), BoxError> {
     write_with(path, tensors, None)
 }
 
-/// As [`write`], with entries of metadata.
+/// As [`write()`], with entries of metadata.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_with(path: &Path, tensors: &[Tensor], metadata: Option<HashMap<String, String>>) -> Result<(), BoxError> {
     let views = tensors.iter().map(|tensor| {
         let data = cast_slice(&tensor.numbers);
