@@ -245,6 +245,14 @@ fn size(ty: &Type, prove: bool) -> Option<u64> {
     }
 }
 
+/// The alignment that a type has at least, as [`size`] knows types.
+pub(super) fn alignment(ty: &Type, prove: bool) -> u64 {
+    match bare(ty) {
+        Type::Array(array) => alignment(&array.elem, prove),
+        other => size(other, prove).filter(|size| *size <= 8).unwrap_or(1),
+    }
+}
+
 /// The size of a type that others define, by its name.
 fn known_size(ty: &Type) -> Option<u64> {
     let Type::Path(path) = ty else { return None };

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::call::call_of;
 use super::dependency::{Reached, is_wait};
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, atomic_element, element_type, system_word, through};
+use super::opcode::{Action, address_of, atomic_element, bytes_at_once, element_type, system_word, through};
 use super::source::Source;
 use super::value::Value;
 use super::{Access, KernelSummary, Store, Through, VariableAccess};
@@ -32,6 +32,8 @@ struct Touch {
     through: Option<Through>,
     /// Whether it can come before `griddepcontrol.wait`.
     early: bool,
+    /// The bytes that it accesses at once; 16 if it does not say.
+    bytes: u32,
 }
 
 const LOAD: Touch = Touch {
@@ -45,6 +47,7 @@ const LOAD: Touch = Touch {
     noncoherent: false,
     through: None,
     early: false,
+    bytes: 16,
 };
 const STORE: Touch = Touch {
     load: false,
@@ -180,10 +183,16 @@ impl<'s> Report<'s> {
             }
             Action::Nothing | Action::Compute(_) => return,
         };
-        let ty = element_type(instruction);
+        let (ty, bytes) = (element_type(instruction), bytes_at_once(instruction));
         if let Some(address) = instruction.operands.iter().find_map(address_of) {
             let address = flow.operand(context, address);
-            self.access(flow, instruction.spaces().next(), address, Touch { ty, ..touch }, line);
+            self.access(
+                flow,
+                instruction.spaces().next(),
+                address,
+                Touch { ty, bytes, ..touch },
+                line,
+            );
         }
     }
 
@@ -193,7 +202,8 @@ impl<'s> Report<'s> {
             .modifiers
             .first()
             .is_some_and(|modifier| modifier == "reduce");
-        let touches = [if reduces { ATOMIC } else { STORE }, LOAD];
+        let bytes = bytes_at_once(instruction);
+        let touches = [if reduces { ATOMIC } else { STORE }, LOAD].map(|touch| Touch { bytes, ..touch });
         let mut spaces = instruction.spaces();
         let addresses = instruction
             .operands
@@ -414,8 +424,9 @@ impl Access {
         for (_, place) in parts.into_iter().filter(|(touched, _)| *touched) {
             first(place, line);
         }
-        if let Some(through) = touch.through {
-            first(self.place(through), line);
+        match touch.through {
+            Some(through) => first(self.place(through), line),
+            None => self.widest = self.widest.max(touch.bytes),
         }
         if let Some(ty) = touch.ty {
             self.elements = self.elements.with(ty);

@@ -138,6 +138,21 @@ impl GraphBuilder {
         before.is_some_and(|before| before.iter().zip(call).all(|(last, new)| last.is_like(new)))
     }
 
+    /// Reports parts of memory that begin where the kernel cannot access several elements at once. (The backend looks
+    /// at addresses, since memory of others may begin anywhere.)
+    fn check_alignment(&mut self, node: usize, facts: &KernelFacts, call: &[CallArgument]) {
+        for &(param, bytes) in facts.aligned {
+            if let Some(CallArgument(ArgumentKind::Buffer(span, _))) = call.get(param)
+                && span.bytes > 0
+                && !span.start.is_multiple_of(bytes as usize)
+            {
+                let [name, memory] = [&self.draft.nodes[node].name, &self.draft.resources[span.resource].name];
+                let mistake = mistakes::misaligned(node, name, facts.name, memory, bytes);
+                self.findings.mistake(mistake);
+            }
+        }
+    }
+
     /// The function and the dimensions of the newest node, after all checks of its kernel and its launch. Placeholders
     /// if one fails. `places` says whether the node may access its memory.
     fn check_kernel(
@@ -154,6 +169,7 @@ impl GraphBuilder {
         }
         if places {
             self.check_texels(node, facts, call);
+            self.check_alignment(node, facts, call);
         }
         // If a place or a param is wrong, a mistake about its length would only repeat that.
         let config = if places {

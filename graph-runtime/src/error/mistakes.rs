@@ -33,6 +33,20 @@ pub(crate) fn texels(node: usize, name: &str, memory: &str, misfit: &str) -> Dia
     Diagnostic::new(Code::Contract, Subject::Node(node), message)
 }
 
+/// Memory that begins where a kernel cannot access several elements at once.
+#[cold]
+pub(crate) fn misaligned(node: usize, name: &str, kernel: &str, memory: &str, bytes: u32) -> Diagnostic {
+    let message = format!(
+        "node `{name}` passes memory of `{memory}` from an address on that is no multiple of {bytes}, but the kernel \
+         `{kernel}` accesses {bytes} bytes of it at once"
+    );
+    Diagnostic::new(Code::Contract, Subject::Node(node), message)
+        .note("on a GPU such an access is a fault, and the proof of the kernel assumes that there is none")
+        .help(format!(
+            "pass `{memory}` from its beginning, or a part of it that begins at a multiple of {bytes} bytes"
+        ))
+}
+
 /// An array whose address a kernel takes.
 #[cold]
 pub(crate) fn no_address(node: usize, name: &str, memory: &str) -> Diagnostic {

@@ -67,10 +67,13 @@ pub struct KernelFacts {
     pub textures: &'static [Texture],
     /// The parameters that are surfaces. Each is `&` or `&mut` in `params`; the kernel gets a handle and no address.
     pub surfaces: &'static [Surface],
+    /// The memory, by parameter, whose address must be a multiple of some bytes, since the kernel is proved and
+    /// accesses several elements at once.
+    pub aligned: &'static [(usize, u32)],
     /// The same kernel in files that are tuned for newer devices, each with a `target` above those before it. A device
     /// gets the kernel with the highest target that it runs, and the emulator gets this one. They differ from it in the
-    /// fields that PTX tells: `source`, `limits` and those after it but `contracts`, `textures` and `surfaces`. They
-    /// have no tuned kernels of their own.
+    /// fields that PTX tells: `source`, `limits` and those after it but `contracts`, `textures`, `surfaces` and
+    /// `aligned`. They have no tuned kernels of their own.
     pub tuned: &'static [&'static KernelFacts],
 }
 
@@ -272,6 +275,7 @@ pub(crate) static LOADED: KernelFacts = KernelFacts {
     places: &[],
     textures: &[],
     surfaces: &[],
+    aligned: &[],
     tuned: &[],
 };
 

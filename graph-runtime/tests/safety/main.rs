@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod alignment;
 mod attacks;
 mod changes;
 mod emulator;

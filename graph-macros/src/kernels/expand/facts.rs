@@ -4,6 +4,7 @@ use crate::kernels::check::Checked;
 use crate::kernels::contract::Contract;
 use crate::kernels::declaration::Declaration;
 use crate::kernels::param::{Kind, Param};
+use crate::kernels::proof::{self, Proof};
 use crate::kernels::source::{Ptx, Source};
 use crate::span::ends;
 use graph_plan::Mode;
@@ -42,6 +43,8 @@ fn of_file(source: Option<&Source>, kernel: &Checked, file: usize, tuned: &[Toke
     let limits = limits(summary);
     let dependency = dependency(summary);
     let textures = super::wrapper::textures(&declaration.params, summary);
+    let aligned = aligned(kernel);
+    let aligned = aligned.iter().map(|(index, bytes)| quote!((#index, #bytes)));
     let surfaces = super::wrapper::surfaces(&declaration.params);
     let variables = summary.into_iter().flat_map(|summary: &KernelSummary| {
         summary
@@ -66,6 +69,7 @@ fn of_file(source: Option<&Source>, kernel: &Checked, file: usize, tuned: &[Toke
             places: &[#(#places),*],
             textures: &[#(#textures),*],
             surfaces: &[#(#surfaces),*],
+            aligned: &[#(#aligned),*],
             tuned: &[#(#tuned),*],
         }
     }
@@ -105,6 +109,23 @@ fn loads(declaration: &Declaration, summary: Option<&KernelSummary>) -> Vec<(usi
     loads
         .filter_map(|(index, _)| Some((index, summary.load_through(index)?)))
         .collect()
+}
+
+/// The memory of which a proof assumes that it begins at multiples of more bytes than its elements have, by the widest
+/// access in any of the files.
+fn aligned(kernel: &Checked) -> Vec<(usize, u32)> {
+    if kernel.proof != Some(Proof::Proved) {
+        return Vec::new();
+    }
+    let params = kernel.declaration.params.iter().enumerate();
+    let wide = params.filter_map(|(index, param)| {
+        let Kind::Buffer(buffer) = &param.kind else { return None };
+        let summaries = kernel.summaries.iter().flatten();
+        let widest = summaries.filter_map(|summary| Some(summary.params.get(index)?.access.widest));
+        let widest = widest.max()?;
+        (u64::from(widest) > proof::alignment(&buffer.unit, kernel.prove)).then_some((index, widest))
+    });
+    wide.collect()
 }
 
 /// The places in the source of the lines that facts name, if the PTX tells them.

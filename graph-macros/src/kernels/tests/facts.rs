@@ -152,6 +152,22 @@ fn proofs_ask_for_the_sizes_of_types_that_they_know_by_name() {
 }
 
 #[test]
+fn proved_kernels_say_what_they_access_at_once() {
+    let attribute = "\"../graph-runtime/tests/kernels/aligned.ptx\", prove";
+    let declared = |from: &str, contract: &str| {
+        let item = format!("#[requires({contract})] safe fn copy4(from: &[{from}], to: &mut [f32], n: u32);");
+        squeezed(&attributed(attribute, &format!("unsafe extern \"C\" {{ {item} }}")))
+    };
+    let expanded = declared("f32", "4 * n <= from.len() && 4 * n <= to.len()");
+    assert!(
+        expanded.contains("aligned:&[(0usize,16u32),(1usize,16u32)]"),
+        "{expanded}"
+    );
+    // Nothing is assumed of a kernel that is not proved.
+    assert!(declared("f32", "4 * n <= to.len()").contains("aligned:&[]"));
+}
+
+#[test]
 fn what_a_test_of_a_pointer_shows_is_not_proved() {
     let attribute = "\"../graph-runtime/tests/kernels/optional.ptx\", prove";
     let declaration = "#[requires(threads <= 2147483647 && n <= x.len() && n <= y.len() && uses.len() == 1)]

@@ -11,7 +11,7 @@ use crate::devices::cuda::Cuda;
 use crate::devices::cuda_array::ArrayHandle;
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelHandle, KernelNodeParams};
 use crate::error::CudaError;
-use crate::kernel::{KernelFacts, texture};
+use crate::kernel::KernelFacts;
 use crate::ownership::storage::Storage;
 use crate::program::{Argument, KernelOp, MemcpyOp, MemsetOp, Program, Work};
 use crate::shape::part::Part;
@@ -308,20 +308,24 @@ impl Adder {
         self.resources[resource as usize].at(start)
     }
 
-    /// The first resource that a kernel reads through a texture, and that is not at an address where CUDA can have one.
+    /// The first resource among these arguments of a kernel, if they are not empty, whose address is no multiple of the
+    /// bytes beside it.
     /// (The plan knows only where a part of a resource begins, and not where the resource does. Arrays are at 0 here.)
-    pub(super) fn misaligned(&self, program: &Program, kernel: &KernelOp) -> Option<usize> {
-        let textures = program.functions[kernel.function as usize].facts.textures;
+    pub(super) fn misaligned(
+        &self,
+        program: &Program,
+        kernel: &KernelOp,
+        mut wanted: impl Iterator<Item = (usize, u32)>,
+    ) -> Option<(usize, u32)> {
         let arguments = program.arguments(kernel);
-        textures.iter().find_map(|texture| match arguments.get(texture.param)? {
+        wanted.find_map(|(param, multiple)| match arguments.get(param)? {
             Argument::Buffer {
                 resource, start, bytes, ..
-            } => {
-                let (resource, start, bytes) = (*resource, *start, *bytes);
-                let address = self.device(Part { resource, start, bytes });
-                (!address.is_multiple_of(texture::ALIGNMENT as u64)).then_some(resource as usize)
+            } if *bytes > 0 => {
+                let address = self.address(*resource, *start);
+                (!address.is_multiple_of(multiple.into())).then_some((*resource as usize, multiple))
             }
-            Argument::Value(_) => None,
+            Argument::Buffer { .. } | Argument::Value(_) => None,
         })
     }
 

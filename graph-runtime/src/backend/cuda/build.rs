@@ -232,11 +232,12 @@ impl CudaExecutable {
                     // Neighbours are often launched alike: then one check is enough.
                     if !last.replace(kernel).is_some_and(|last| last.is_launched_like(kernel)) {
                         self.prepare_launch(program, kernel, site)?;
-                        let has_textures = !program.functions[kernel.function as usize].facts.textures.is_empty();
-                        looks_at_arguments = has_textures || self.kernels.has_params(kernel.function);
+                        let facts = program.functions[kernel.function as usize].facts;
+                        let asks_for_addresses = !(facts.textures.is_empty() && facts.aligned.is_empty());
+                        looks_at_arguments = asks_for_addresses || self.kernels.has_params(kernel.function);
                     }
                     if looks_at_arguments {
-                        self.check_textures(draft, program, node, kernel)?;
+                        self.check_addresses(draft, program, node, kernel)?;
                         let arguments = program.arguments(kernel);
                         if let Err(message) = self.kernels.check_arguments(kernel.function, arguments) {
                             return Err(mistaken_arguments(draft, node, &message));

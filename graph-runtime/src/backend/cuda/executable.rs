@@ -7,8 +7,9 @@ use crate::devices::launch_event::LaunchEvent;
 use crate::driver::{
     self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CaptureStatus, CudaStream, RelaxedCapture, reading,
 };
-use crate::error::{At, CudaError, Error, Result, Site};
+use crate::error::{At, CudaError, Error, Result, Site, mistakes};
 use crate::in_flight::uses::Awaited;
+use crate::kernel::texture;
 use crate::ownership::storage::Storage;
 use crate::program::host_call::refuse_in_host_function;
 use crate::program::{KernelOp, Program};
@@ -279,19 +280,29 @@ impl CudaExecutable {
 }
 
 impl CudaExecutable {
-    /// Refuses memory that a kernel reads through a texture, and that is where CUDA cannot have one.
+    /// Refuses memory that is where a kernel cannot access it: through a texture, which CUDA cannot have everywhere, or
+    /// several elements at once, for which its proof assumes an alignment.
     #[inline]
-    pub(super) fn check_textures(
+    pub(super) fn check_addresses(
         &self,
         draft: &Draft,
         program: &Program,
         node: usize,
         kernel: &KernelOp,
     ) -> Result<()> {
-        if program.functions[kernel.function as usize].facts.textures.is_empty() {
+        let facts = program.functions[kernel.function as usize].facts;
+        if facts.textures.is_empty() && facts.aligned.is_empty() {
             return Ok(());
         }
-        let Some(resource) = self.adder.misaligned(program, kernel) else {
+        let aligned = facts.aligned.iter().copied();
+        if let Some((resource, bytes)) = self.adder.misaligned(program, kernel, aligned) {
+            let [name, memory] = [&draft.nodes[node].name, &draft.resources[resource].name];
+            let mistake = mistakes::misaligned(node, name, facts.name, memory, bytes);
+            return Err(Error::mistake(&draft.name, mistake));
+        }
+        let textures = facts.textures.iter();
+        let textures = textures.map(|texture| (texture.param, texture::ALIGNMENT as u32));
+        let Some((resource, _)) = self.adder.misaligned(program, kernel, textures) else {
             return Ok(());
         };
         let site = Site::graph(&draft.name).at_node(&draft.nodes[node].name);

@@ -120,7 +120,7 @@ impl CudaExecutable {
         };
         match work {
             Work::Kernel(kernel) => {
-                self.check_textures(draft, program, node, kernel)?;
+                self.check_addresses(draft, program, node, kernel)?;
                 self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
             }
             Work::Memcpy(_) | Work::Memset(_) if program.reach(node).is_some() => {
