@@ -169,14 +169,16 @@ impl Checkpoint {
 
     /// Writes a file. If the process ends meanwhile, the file is the one that was there before.
     fn write(&self, path: &Path, training: &str) -> Result<(), BoxError> {
-        let new = path.with_extension("new");
+        let mut new = path.as_os_str().to_owned();
+        new.push(".new");
+        let new = Path::new(&new);
         let tensors: Vec<Tensor> = self
             .pieces()
             .map(|(name, numbers)| Tensor::list(name, numbers.to_vec()))
             .collect();
         let entry = (OF.to_owned(), format!("{} {training}", self.sum()));
-        tensors::write_with(&new, &tensors, Some([entry].into()))?;
-        Ok(fs::rename(&new, path)?)
+        tensors::write_with(new, &tensors, Some([entry].into()))?;
+        Ok(fs::rename(new, path)?)
     }
 
     /// All numbers, by their names in a file.

@@ -171,7 +171,8 @@ pub struct Access {
     through: [Option<u32>; WAYS * GEOMETRIES + 1],
     /// The type of the elements.
     pub elements: Elements,
-    /// The bytes of the widest access, which begins at a multiple of them: 16 for `ld.v4.f32`; 0 without one.
+    /// The bytes of the widest access, which begins at a multiple of them: 16 for `ld.v4.f32`, and
+    /// for instructions that do not say; 0 without one.
     pub widest: u32,
 }
 

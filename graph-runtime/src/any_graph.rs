@@ -172,7 +172,7 @@ pub trait AnyGraph: fmt::Debug {
         self.__graph().0.tool_ids()
     }
 
-    /// Writes these ids as a table: see [`Graph::write_tool_ids`].
+    /// Writes the ids of the nodes for tools as a table: see [`Graph::write_tool_ids`].
     ///
     /// # Errors
     /// As [`Graph::write_tool_ids`].

@@ -100,12 +100,12 @@ fn local_id(state: &State, node: Handle) -> Done<usize> {
     found.map_or_else(|| refuse("the graph has lost the node"), Ok)
 }
 
-/// The number of a graph, of an executable graph, or of a node with its graph.
+/// The number of a graph or of an executable graph.
 fn id(graph: Handle) -> u32 {
     graph as u32
 }
 
-/// Draws a graph and the graphs in it, in the form in which CUDA does, of a node with what tools read alone.
+/// Draws a graph and the graphs in it, in CUDA's form; of each node, it has only what tools read.
 fn draw(state: &State, graph: Handle, text: &mut String) -> Done {
     let nodes = state.graph(graph)?.nodes.clone();
     let own = id(graph);

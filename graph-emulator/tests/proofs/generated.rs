@@ -527,7 +527,7 @@ fn generated_kernels_are_as_proved() {
                             }
                         }
                     }
-                    // Of several stores of one number, the emulator knows the last.
+                    // The emulator may not find it: of several stores of one number, it knows the last alone.
                     Races::Found(_) | Races::Unknown(_) => {}
                 }
             }
@@ -550,6 +550,9 @@ fn generated_kernels_are_as_proved() {
         "{wanted} kernels: {proofs} are proved and ran {runs} times, with {written} that they write before they \
          read it, {refuted} are refuted; {free} have no races"
     );
+    // Each answer is among those of the usual kernels.
+    let answers = [proofs, runs, written, refuted, free];
+    assert!(wanted < 300 || answers.iter().all(|count| *count > 5), "{answers:?}");
     assert!(
         wrong.is_empty(),
         "{} are wrong\n{}",

@@ -158,7 +158,7 @@ impl ScratchUse<'_> {
                 Mode::Atomic => ", so that updates add to those of earlier launches",
                 _ => "",
             };
-            // Whether the kernel writes the memory, its declaration says, which is not part of the text.
+            // The declaration of the kernel, which is not in the text, says whether the kernel writes the memory.
             let is_kernel = self.draft.nodes[access.node].kind == NodeKind::Kernel;
             let lend = match access.mode {
                 Mode::Read if self.draft.is_text && is_kernel => {

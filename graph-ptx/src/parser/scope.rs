@@ -81,7 +81,7 @@ impl<'a> Names<'a> {
         missing
     }
 
-    /// Keeps a name in the body to what bears it outside of the function.
+    /// Gives later declarations of this name in the body another one, since a variable of the module has it.
     pub(super) fn reserve(&mut self, name: &str) {
         self.declared.entry(name.to_owned()).or_insert(1);
     }

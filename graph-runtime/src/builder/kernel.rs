@@ -92,7 +92,12 @@ impl GraphBuilder {
             }
         }
         let (function, config) = match self.alike(callee, &launch, call).filter(|_| places && !arrays) {
-            Some((function, last)) => (function, last.config),
+            Some((function, last)) => {
+                let config = last.config;
+                // Neighbours are alike if their memory has the same lengths, wherever that begins.
+                self.check_alignment(node, self.program.functions[function as usize].facts, call);
+                (function, config)
+            }
             None => self.check_kernel(node, launch, callee, call, places),
         };
         let start = self.program.arguments.len() as u32;

@@ -16,7 +16,8 @@ pub struct ToolId {
     /// `originalGraphNodeId` of `CUDA_GRAPH_NODE_EVENTS`.
     pub id: u64,
     /// The id of the node in the executable graph, which the records of CUPTI have as `graphNodeId`. `None` for nodes
-    /// of child graphs and of bodies, whose ids in the executable graph CUDA does not tell.
+    /// of child graphs and of bodies, whose ids in the executable graph CUDA does not tell. A change for which the
+    /// graph must be instantiated again gives other ids, so ask after the launch that follows the change.
     pub executable: Option<u64>,
 }
 

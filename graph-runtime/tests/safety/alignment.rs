@@ -21,8 +21,10 @@ cuda_graph! {
     graph Shifted {
         device from: [f32; 16];
         device to:   [f32; 8];
+        device same: [f32; 8];
         memset fill = from <- 1.0;
-        kernel copy = copy4<<<1, 2>>>(&from[1..9], &mut to, 2) after fill;
+        kernel good = copy4<<<1, 2>>>(&from[4..12], &mut same, 2) after fill;
+        kernel copy = copy4<<<1, 2>>>(&from[1..9], &mut to, 2)    after fill;
     }
 }
 

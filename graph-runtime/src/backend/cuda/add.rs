@@ -309,7 +309,7 @@ impl Adder {
     }
 
     /// The first resource among these arguments of a kernel, if they are not empty, whose address is no multiple of the
-    /// bytes beside it.
+    /// number that is given with its parameter.
     /// (The plan knows only where a part of a resource begins, and not where the resource does. Arrays are at 0 here.)
     pub(super) fn misaligned(
         &self,

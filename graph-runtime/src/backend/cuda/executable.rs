@@ -68,7 +68,7 @@ impl CudaExecutable {
                 (origin.graph, nodes.filter(|(_, handle)| !handle.is_null()).collect())
             }
         };
-        // SAFETY: fact 1.
+        // SAFETY: facts 1 and 7.
         let known = unsafe { reading::tool_ids(graph, self.exec, nodes.iter().map(|(_, handle)| *handle)) }?;
         let ids = |known: Vec<(u64, Option<u64>)>| {
             let nodes = nodes.iter().zip(known);

@@ -1,4 +1,5 @@
-//! The launches on which ranks agree, where NCCL carries the data: what a rank tells of its own, and the comparison.
+//! The launches on which ranks agree, where NCCL carries the data: what a rank tells of its
+//! launches, and the comparison.
 
 use super::peer::Peer;
 
