@@ -314,6 +314,36 @@ impl Instruction {
         orders.any(|order| self.has(order))
     }
 
+    /// The elements that a load or a store accesses: 4 for `ld.v4.f32`.
+    pub(crate) fn parts(&self) -> u64 {
+        let count = |modifier: &String| match modifier.as_str() {
+            "v2" => Some(2),
+            "v4" => Some(4),
+            "v8" => Some(8),
+            _ => None,
+        };
+        self.modifiers.iter().find_map(count).unwrap_or(1)
+    }
+
+    /// The bytes of one element that it accesses, from the last type of the modifiers.
+    pub(crate) fn element_bytes(&self) -> Option<u64> {
+        let mut types = self.modifiers.iter().filter_map(|modifier| Type::named(modifier));
+        types.next_back().map(|ty| ty.size() as u64)
+    }
+
+    /// The bytes that a load, a store, an atomic operation or a `cp.async` accesses at once: their address is a
+    /// multiple of them. `None` if it does not say, and for other instructions.
+    pub(crate) fn bytes_at_once(&self) -> Option<u64> {
+        match &*self.opcode {
+            "ld" | "ldu" | "st" | "atom" | "red" => Some(self.element_bytes()? * self.parts()),
+            "cp" if self.has("ca") || self.has("cg") => self.operands.iter().find_map(|operand| match operand {
+                Operand::Integer(bytes) => u64::try_from(*bytes).ok(),
+                _ => None,
+            }),
+            _ => None,
+        }
+    }
+
     /// The state spaces that it names, in order: one for most; for copies, destination and source.
     pub(crate) fn spaces(&self) -> impl Iterator<Item = Space> {
         self.modifiers.iter().filter_map(|modifier| {

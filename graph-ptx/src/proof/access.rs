@@ -15,28 +15,6 @@ pub(super) fn is_access(opcode: &str) -> bool {
     )
 }
 
-/// The bytes of one element, from the last type of the modifiers.
-fn width(instruction: &Instruction) -> Option<u64> {
-    let mut types = instruction
-        .modifiers
-        .iter()
-        .filter_map(|modifier| Type::named(modifier));
-    types.next_back().map(|ty| ty.size() as u64)
-}
-
-fn parts(instruction: &Instruction) -> u64 {
-    let parts = instruction
-        .modifiers
-        .iter()
-        .find_map(|modifier| match modifier.as_str() {
-            "v2" => Some(2),
-            "v4" => Some(4),
-            "v8" => Some(8),
-            _ => None,
-        });
-    parts.unwrap_or(1)
-}
-
 /// The way in which an instruction touches its first or second address.
 fn touching(instruction: &Instruction, position: usize) -> Touching {
     let has = |name: &str| instruction.has(name);
@@ -98,8 +76,7 @@ impl Machine<'_> {
             .collect();
         match (opcode, &addresses[..]) {
             ("ld" | "ldu", [at]) => {
-                let size = width(instruction).map(|width| width * parts(instruction));
-                let Some(size) = size else {
+                let Some(size) = instruction.bytes_at_once() else {
                     self.leave_open(index, unknown);
                     return Ok(());
                 };
@@ -109,10 +86,9 @@ impl Machine<'_> {
                 self.check(at, &Poly::constant(size.into()), size)?;
                 self.loaded(instruction)
             }
-            ("st", [at]) => match width(instruction) {
+            ("st", [at]) => match instruction.bytes_at_once() {
                 Some(_) if at.is_argument() => Ok(()),
-                Some(width) if !modifier("async") && !modifier("bulk") => {
-                    let size = width * parts(instruction);
+                Some(size) if !modifier("async") && !modifier("bulk") => {
                     self.check(at, &Poly::constant(size.into()), size)
                 }
                 _ => {
@@ -121,9 +97,8 @@ impl Machine<'_> {
                 }
             },
             ("atom" | "red", [at]) => {
-                match width(instruction) {
-                    Some(width) if !modifier("async") => {
-                        let size = width * parts(instruction);
+                match instruction.bytes_at_once() {
+                    Some(size) if !modifier("async") => {
                         self.check(at, &Poly::constant(size.into()), size)?;
                     }
                     _ => self.leave_open(index, unknown),
@@ -150,11 +125,7 @@ impl Machine<'_> {
             // Waiting for copies.
             ("cp", []) => Ok(()),
             ("cp", [to, from]) if modifier("ca") || modifier("cg") => {
-                let size = instruction.operands.iter().find_map(|operand| match operand {
-                    Operand::Integer(size) => u64::try_from(*size).ok(),
-                    _ => None,
-                });
-                let Some(size) = size else {
+                let Some(size) = instruction.bytes_at_once() else {
                     self.leave_open(index, unknown);
                     return Ok(());
                 };
@@ -192,7 +163,7 @@ impl Machine<'_> {
             }
             _ => None,
         };
-        let (Some(stride), Some(width), true) = (stride, width(instruction), is_square) else {
+        let (Some(stride), Some(width), true) = (stride, instruction.element_bytes(), is_square) else {
             self.leave_open(
                 index,
                 Gap::Instruction(format!("wmma.{}", instruction.modifiers.join("."))),
@@ -214,7 +185,7 @@ impl Machine<'_> {
 
     fn load_argument(&mut self, instruction: &Instruction, at: &Place<'_>) -> Result<(), TooLarge> {
         let Base::Symbol(name) = at.base else { return Ok(()) };
-        let width = width(instruction).unwrap_or(8);
+        let width = instruction.element_bytes().unwrap_or(8);
         let ty = instruction.modifiers.iter().rev().find_map(|modifier| int(modifier));
         let results = instruction.operands.first().map(super::flow::parts_of);
         for (position, register) in results.into_iter().flatten().enumerate() {
@@ -232,7 +203,7 @@ impl Machine<'_> {
     /// The results of a load: any numbers of its type.
     fn loaded(&mut self, instruction: &Instruction) -> Result<(), TooLarge> {
         let ty = instruction.modifiers.iter().rev().find_map(|modifier| int(modifier));
-        let is_float = width(instruction).is_some() && ty.is_none();
+        let is_float = instruction.element_bytes().is_some() && ty.is_none();
         for register in super::flow::written_by(instruction) {
             let value = match (ty, self.register_type(register)) {
                 (Some(Int { bits, signed }), Some(kind)) if !matches!(kind, Type::F32 | Type::F64) && !is_float => {

@@ -201,32 +201,12 @@ pub(super) fn width(instruction: &Instruction) -> u32 {
 /// The bytes that a load or a store accesses; `None` if it does not say.
 pub(super) fn extent(instruction: &Instruction) -> Option<u64> {
     let bits = width(instruction);
-    matches!(bits, 8 | 16 | 32 | 64 | 128).then(|| u64::from(bits / 8) * parts(instruction))
+    matches!(bits, 8 | 16 | 32 | 64 | 128).then(|| u64::from(bits / 8) * instruction.parts())
 }
 
-/// The elements that a load or a store accesses.
-fn parts(instruction: &Instruction) -> u64 {
-    let count = |modifier: &String| match modifier.as_str() {
-        "v2" => Some(2),
-        "v4" => Some(4),
-        "v8" => Some(8),
-        _ => None,
-    };
-    instruction.modifiers.iter().find_map(count).unwrap_or(1)
-}
-
-/// The bytes that an instruction accesses at once, so that their address is a multiple of them; 16 if it does not say.
+/// The bytes that an instruction accesses at once; 16 if it does not say.
 pub(super) fn bytes_at_once(instruction: &Instruction) -> u32 {
-    let bytes = match &*instruction.opcode {
-        "ld" | "ldu" | "st" | "atom" | "red" => {
-            element_type(instruction).map(|element| element.size() as u64 * parts(instruction))
-        }
-        "cp" if instruction.has("ca") => instruction.operands.iter().find_map(|operand| match operand {
-            Operand::Integer(bytes) => u64::try_from(*bytes).ok(),
-            _ => None,
-        }),
-        _ => None,
-    };
+    let bytes = instruction.bytes_at_once();
     bytes.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(16)
 }
 

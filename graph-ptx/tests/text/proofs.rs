@@ -344,7 +344,7 @@ fn launches_of_parts_of_clusters_refute_nothing() {
     assert!(!matches!(verdict(".reqnctapercluster 8"), Verdict::Refuted(_)));
 }
 
-/// What is known of a number where it is the least is not known of it elsewhere.
+/// Facts about a number where it is the least are no facts about it elsewhere.
 #[test]
 fn the_least_of_two_numbers_says_nothing_of_other_places() {
     let below = || vec![binary(Binary::Lt, Term::Value(1), Term::Len(0))];

@@ -54,7 +54,7 @@ fn at_most(ranks: usize) -> usize {
     ranks.min(if has_two { 2 } else { ranks })
 }
 
-/// What carries the data.
+/// The way on which the data goes.
 fn transport() -> Transport {
     if by_nccl() { Transport::Nccl } else { Transport::Auto }
 }

@@ -40,7 +40,7 @@ cuda_graph! {
     }
 }
 
-/// Of memory without elements, nothing is accessed.
+/// Memory without elements is never accessed.
 #[test]
 fn empty_parts_begin_anywhere() -> Result<()> {
     let mut graph = Empty::build(&device())?;

@@ -43,7 +43,8 @@ impl Launches {
     }
 }
 
-/// What another rank does instead of launching this graph, after so many launches of the graph before.
+/// Says in words that another rank does something else than launch this graph, after so many launches of the graph
+/// before.
 fn other_launch(rank: usize, given: &[u8], graph: &str, count: u64) -> String {
     const RULE: &str = "with NCCL, all ranks launch the graphs that share a communicator in one order";
     let text = String::from_utf8_lossy(given);

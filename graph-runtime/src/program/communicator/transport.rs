@@ -4,7 +4,7 @@ use super::peer::Peer;
 use super::station::Carrier;
 use std::time::Duration;
 
-/// What carries the data of collectives between GPUs: for
+/// The way on which the data of collectives goes between GPUs: for
 /// [`Communicator::local_by`](crate::Communicator::local_by) and
 /// [`Communicator::from_env_by`](crate::Communicator::from_env_by). All ranks ask for the same. Emulated devices need
 /// nothing.
