@@ -82,7 +82,7 @@ impl Drop for Link {
 }
 
 /// The next event; `None` if the other process has ended or sends something else.
-fn receive(stream: &mut TcpStream) -> Option<RankEvent> {
+pub(super) fn receive(stream: &mut TcpStream) -> Option<RankEvent> {
     let mut len = [0; 8];
     stream.read_exact(&mut len).ok()?;
     let len = u64::from_le_bytes(len);

@@ -2,7 +2,9 @@
 //!
 //! Ranks are threads of one process, or processes. Each process has a copy of the state then. A rank changes its own
 //! copy, and tells the others, which do the same to theirs: events of one rank arrive in order, and what is found in a
-//! copy follows from events alone, so all copies find it.
+//! copy follows from events alone, so all copies find it. But events of two ranks arrive in any order. So each rank that
+//! learns of a failure tells it, too, before anything that it does because of the failure: otherwise a third rank could
+//! first hear that it has left, and take that for the failure.
 //!
 //! A meeting ends with an error on all ranks that wait if one of them has left, is late, or waits elsewhere for one of
 //! them. Then the group is broken: all later meetings of it end with the same error, so that nobody waits for ranks
@@ -114,7 +116,7 @@ impl World {
                 if members.get(seat.rank) == Some(&from) && members.iter().all(|&member| member < ranks) {
                     // An error is that the group is broken, which the rank finds itself.
                     let _ = state.come(seat, &members.into(), key, &what, given);
-                    state.break_circles();
+                    self.break_circles(&mut state);
                 }
             }
             Some(RankEvent::Leave { seat, has_panicked }) => {
@@ -124,11 +126,32 @@ impl World {
                 let group = state.groups.entry(seat.group).or_default();
                 group.dropped.insert((graph, seat.rank));
             }
-            Some(RankEvent::Fail { seat, peer }) => state.break_group(seat.group, &peer),
+            // It is sent by the thread that sends the next event: this one never waits for another rank.
+            Some(RankEvent::Fail { seat, peer }) => self.break_group(&mut state, seat.group, &peer),
             None => state.end(from),
         }
         drop(state);
         self.changed.notify_all();
+    }
+
+    /// Ends all meetings of a group, and tells the other processes of that, once [`World::flush`] is called.
+    fn break_group(&self, state: &mut State, group: u64, peer: &Peer) {
+        if state.break_group(group, peer) {
+            let rank = peer.rank;
+            self.tell(|| RankEvent::Fail {
+                seat: Seated { group, rank },
+                peer: peer.clone(),
+            });
+        }
+    }
+
+    /// Breaks the groups of launches that wait for each other for ever. Returns whether there are any.
+    fn break_circles(&self, state: &mut State) -> bool {
+        let circles = state.circles();
+        circles
+            .iter()
+            .for_each(|(group, peer)| self.break_group(state, *group, peer));
+        !circles.is_empty()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -196,11 +219,7 @@ impl World {
                 Peer::new(missing, format!("rank {missing} cannot go on at {what}: {said}"))
             }
         };
-        state.break_group(group, &peer);
-        self.tell(|| RankEvent::Fail {
-            seat: Seated { group, rank: missing },
-            peer: peer.clone(),
-        });
+        self.break_group(&mut state, group, &peer);
         drop(state);
         self.flush();
         self.changed.notify_all();
@@ -215,7 +234,7 @@ impl World {
     /// Waits until all ranks of the member's group have come to the same place, and returns what each has given.
     pub(super) fn meet(&self, member: &Member, key: Key, what: &str, given: Vec<u8>) -> Result<Given, Peer> {
         let (meeting, mut state) = self.come(member.seated(), &member.members, key, what, given)?;
-        if state.break_circles() {
+        if self.break_circles(&mut state) {
             self.changed.notify_all();
         }
         let deadline = Instant::now().checked_add(self.timeout);
@@ -227,11 +246,7 @@ impl World {
             let is_late =
                 || (left == Some(Duration::ZERO)).then(|| Peer::late(&meeting.missing(), &meeting.what, self.timeout));
             if let Some(peer) = state.hindrance(member.group, key, &meeting).or_else(is_late) {
-                state.break_group(member.group, &peer);
-                self.tell(|| RankEvent::Fail {
-                    seat: member.seated(),
-                    peer: peer.clone(),
-                });
+                self.break_group(&mut state, member.group, &peer);
                 self.changed.notify_all();
                 break Err(peer);
             }
@@ -259,7 +274,14 @@ impl World {
     ) -> Result<(Arc<Meeting>, MutexGuard<'_, State>), Peer> {
         let copy = self.link.get().map(|_| given.clone());
         let mut state = self.lock();
-        let meeting = state.come(seat.clone(), members, key, what, given)?;
+        let meeting = match state.come(seat.clone(), members, key, what, given) {
+            Ok(meeting) => meeting,
+            Err(broken) => {
+                drop(state);
+                self.flush();
+                return Err(broken);
+            }
+        };
         if meeting.result.get().is_some() {
             self.changed.notify_all();
         }
@@ -319,11 +341,9 @@ impl World {
 
     /// Ends all meetings of a group, now and later, because of a rank.
     pub(super) fn fail(&self, group: u64, peer: &Peer) {
-        let event = || RankEvent::Fail {
-            seat: Seated { group, rank: peer.rank },
-            peer: peer.clone(),
-        };
-        self.change(event, |state| state.break_group(group, peer));
+        self.break_group(&mut self.lock(), group, peer);
+        self.flush();
+        self.changed.notify_all();
     }
 
     /// The number of the next launch of a rank. Launches run in the order in which they have got their numbers.
@@ -430,5 +450,97 @@ impl Around for Watched {
             Some(all) => others(&all.iter().cloned().map(Some).collect::<Vec<_>>()),
             None => others(&meeting.given.lock().unwrap_or_else(PoisonError::into_inner)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::link::receive;
+    use super::*;
+    use std::io::Write;
+    use std::net::TcpListener;
+    use std::thread;
+
+    /// Rank 1 of a world of processes, and the connections of the test, which is the ranks 0 and 2.
+    fn second_of_three() -> (Arc<World>, TcpStream, TcpStream) {
+        let (world, _) = World::new(3, 1, Duration::from_secs(60), &Arc::default());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let connect = || {
+            let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            (near, listener.accept().unwrap().0)
+        };
+        let ((near_0, far_0), (near_2, far_2)) = (connect(), connect());
+        world.connect(vec![(0, near_0), (2, near_2)]).unwrap();
+        (world, far_0, far_2)
+    }
+
+    fn send(stream: &mut TcpStream, event: &RankEvent) {
+        let event = event.encode();
+        let bytes = [&(event.len() as u64).to_le_bytes()[..], &event].concat();
+        stream.write_all(&bytes).unwrap();
+    }
+
+    fn seat(rank: usize) -> Seated {
+        Seated { group: 0, rank }
+    }
+
+    /// Whatever a rank does after it has learned of a failure, the others learn of the failure first.
+    #[test]
+    fn a_rank_that_leaves_because_of_a_failure_tells_the_failure_first() {
+        let (world, mut first, mut third) = second_of_three();
+        let peer = Peer::new(0, "rank 0 has failed");
+        let fail = RankEvent::Fail {
+            seat: seat(0),
+            peer: peer.clone(),
+        };
+        send(&mut first, &fail);
+        while world.broken(0).is_none() {
+            thread::yield_now();
+        }
+        world.drop_graph(seat(1), 5);
+        world.leave(&seat(1));
+        let Some(RankEvent::Fail { peer: told, .. }) = receive(&mut third) else {
+            panic!("the failure comes first");
+        };
+        assert_eq!(told, peer);
+        let dropped = RankEvent::DropGraph {
+            seat: seat(1),
+            graph: 5,
+        };
+        assert_eq!(receive(&mut third), Some(dropped));
+        let left = RankEvent::Leave {
+            seat: seat(1),
+            has_panicked: false,
+        };
+        assert_eq!(receive(&mut third), Some(left));
+    }
+
+    /// The same of a circle that the rank has found in what others have told.
+    #[test]
+    fn a_rank_that_leaves_because_of_a_circle_tells_the_circle_first() {
+        let (world, mut first, mut third) = second_of_three();
+        // Ranks 0 and 2 wait for each other, at different nodes.
+        for (rank, node, stream) in [(0, 1, &mut first), (2, 2, &mut third)] {
+            let come = RankEvent::Come {
+                seat: seat(rank),
+                members: vec![0, 1, 2],
+                key: Key::Node { graph: 3, node },
+                what: format!("node {node}"),
+                given: Vec::new(),
+            };
+            send(stream, &come);
+        }
+        while world.broken(0).is_none() {
+            thread::yield_now();
+        }
+        world.leave(&seat(1));
+        let Some(RankEvent::Fail { peer, .. }) = receive(&mut third) else {
+            panic!("the circle comes first");
+        };
+        assert!(
+            peer.message.starts_with("ranks wait for each other for ever: rank 0"),
+            "{}",
+            peer.message
+        );
     }
 }

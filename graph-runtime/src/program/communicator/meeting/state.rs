@@ -156,16 +156,19 @@ impl State {
         })
     }
 
-    pub(super) fn break_group(&mut self, group: u64, peer: &Peer) {
+    /// Ends all meetings of a group. Returns whether it was whole before.
+    pub(super) fn break_group(&mut self, group: u64, peer: &Peer) -> bool {
         let broken = self.groups.entry(group).or_default();
+        let was_whole = broken.broken.is_none();
         broken.broken.get_or_insert_with(|| peer.clone());
         broken.tell_of_leaving(peer.rank);
         self.meetings.retain(|(of, _), _| *of != group);
+        was_whole
     }
 
-    /// Breaks the groups of launches that wait for each other for ever: each of them waits for a rank whose launch is
-    /// one of them, at another place. Returns whether there are any.
-    pub(super) fn break_circles(&mut self) -> bool {
+    /// The groups of launches that wait for each other for ever, and what to say: each of the launches waits for a rank
+    /// whose launch is one of them, at another place.
+    pub(super) fn circles(&self) -> Vec<(u64, Peer)> {
         // A rank whose meeting has taken place, or whose group is broken, may not have woken up yet.
         let is_broken = |group| {
             self.groups
@@ -204,9 +207,7 @@ impl State {
             let missing = waiting.meeting.missing().first().copied()?;
             Some((waiting.group, Peer::new(missing, message.clone())))
         });
-        let broken: Vec<(u64, Peer)> = broken.collect();
-        broken.iter().for_each(|(group, peer)| self.break_group(*group, peer));
-        !broken.is_empty()
+        broken.collect()
     }
 }
 
