@@ -2,9 +2,9 @@
 //!
 //! Ranks are threads of one process, or processes. Each process has a copy of the state then. A rank changes its own
 //! copy, and tells the others, which do the same to theirs: events of one rank arrive in order, and what is found in a
-//! copy follows from events alone, so all copies find it. But events of two ranks arrive in any order. So each rank that
-//! learns of a failure tells it, too, before anything that it does because of the failure: otherwise a third rank could
-//! first hear that it has left, and take that for the failure.
+//! copy follows from events alone, so all copies find it. But events of two ranks arrive in any order. So each rank
+//! that learns of a failure tells it, too, before anything that it does because of the failure: otherwise a third rank
+//! could first hear that it has left, and take that for the failure.
 //!
 //! A meeting ends with an error on all ranks that wait if one of them has left, is late, or waits elsewhere for one of
 //! them. Then the group is broken: all later meetings of it end with the same error, so that nobody waits for ranks
