@@ -128,7 +128,8 @@ fn instructions_that_are_not_known_do_everything() {
 #[test]
 fn code_of_compilers_without_optimisation() {
     let features = include_str!("../data/features_debug.sm_70.ptx");
-    // `graph-runtime/tests/kernels/grid.cu`, compiled with `-G` by NVRTC 12.4.127; without its debug sections.
+    // `graph-runtime/tests/kernels/grid.cu`, compiled with `-G` by NVRTC 12.4.127; without its debug sections, and so
+    // without the `debug` of its `.target`: `ptxas` refuses the word alone.
     let grid = include_str!("../data/grid_debug.sm_70.ptx");
     for (text, least) in [(features, 6), (grid, 3)] {
         let module = parse(text).unwrap();
