@@ -6,7 +6,7 @@ use super::memory::Shared;
 use super::model::{is_somewhat_initialised, is_wholly_initialised};
 use super::order::{all_ordered, conflicts};
 use super::program::{Action, Body, Edge, MEMORIES, Program, Space};
-use super::seeds;
+use super::{are_usual, seeds};
 use crate::common::random::Random;
 use crate::common::*;
 
@@ -62,7 +62,7 @@ fn an_edge_is_missed_where_it_is_needed() {
         }
     }
     let are_enough = needed > 100 && needless > 20;
-    assert!(are_enough, "{needed} needed edges, {needless} others");
+    assert!(are_enough || !are_usual(), "{needed} needed edges, {needless} others");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_programmatic_edge_leads_to_kernels_that_wait() {
             refused += 1;
         }
     }
-    assert!(refused > 50, "{refused} edges");
+    assert!(refused > 50 || !are_usual(), "{refused} edges");
 }
 
 #[test]
@@ -137,5 +137,8 @@ fn a_write_is_missed_where_something_reads_it() {
             }
         }
     }
-    assert!(refused > 50 && built > 50, "{refused} refused, {built} built");
+    assert!(
+        refused > 50 && built > 50 || !are_usual(),
+        "{refused} refused, {built} built"
+    );
 }

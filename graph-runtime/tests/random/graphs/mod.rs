@@ -24,6 +24,11 @@ use program::{Action, Edge, MEMORIES, Program, Space};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+/// Whether the usual seeds are tried. Of other seeds, perhaps one alone, counts of what has happened say nothing.
+fn are_usual() -> bool {
+    std::env::var_os("CUDA_GRAPH_TEST_SEEDS").is_none()
+}
+
 /// The seeds to try: these, or those that the environment asks for.
 fn seeds(usual: Range<u64>) -> Range<u64> {
     let Ok(asked) = std::env::var("CUDA_GRAPH_TEST_SEEDS") else {
@@ -83,7 +88,10 @@ fn every_order_gives_what_one_node_after_the_other_does() {
         apart += alone;
     }
     let is_much = shared * 10 < apart * 9;
-    assert!(is_much, "{shared} bytes instead of {apart}: little was shared");
+    assert!(
+        is_much || !are_usual(),
+        "{shared} bytes instead of {apart}: little was shared"
+    );
 }
 
 /// Edges that accesses imply are not written, but for those between iterations of an `each`.
@@ -106,7 +114,7 @@ fn both_forms_of_bodies_give_what_one_node_after_the_other_does() {
             run_in(seed, seed.is_multiple_of(3), bodies, predicated);
         }
     }
-    let is_tried = runs_node_by_node() || counts[1] > 20;
+    let is_tried = runs_node_by_node() || !are_usual() || counts[1] > 20;
     assert!(counts[0] == 0 && is_tried, "{counts:?} conditionals are predicated");
 }
 
@@ -119,7 +127,10 @@ fn memory_is_given_where_edges_order_it() -> graph_runtime::Result<()> {
         pair.run(&format!("seed {seed}"))?;
         (given, refused) = (given + pair.given[0], refused + pair.given[1]);
     }
-    assert!(given > 5 && refused > 0, "{given} given, {refused} refused");
+    assert!(
+        given > 5 && refused > 0 || !are_usual(),
+        "{given} given, {refused} refused"
+    );
     Ok(())
 }
 
