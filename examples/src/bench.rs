@@ -274,17 +274,28 @@ mod tests {
 
     #[test]
     fn the_time_of_the_cpu_ends_with_the_last_launch() {
-        let wait = || std::thread::sleep(Duration::from_millis(2));
         let figure = Figure::new("row", 1, 1);
+        // The time of a round, that until its wait begins, and that from its launch to the end of its wait.
         let round = |is_cpu_time| {
-            let launch = |(): &mut ()| Ok::<(), String>(());
-            let end = |(): &mut ()| {
-                wait();
+            let begun = Instant::now();
+            let mut times = [begun; 3];
+            let launch = |times: &mut [Instant; 3]| {
+                times[0] = Instant::now();
+                Ok::<(), String>(())
+            };
+            let end = |times: &mut [Instant; 3]| {
+                times[1] = Instant::now();
+                std::thread::sleep(Duration::from_millis(2));
+                times[2] = Instant::now();
                 Ok(())
             };
-            figure.round(&mut (), launch, end, is_cpu_time).unwrap()
+            let time = figure.round(&mut times, launch, end, is_cpu_time).unwrap();
+            (time, times[1] - begun, times[2] - times[0])
         };
-        assert!(round(true) < Duration::from_millis(2) && round(false) >= Duration::from_millis(2));
+        let (time, until_wait, _) = round(true);
+        assert!(time <= until_wait, "{time:?}, {until_wait:?}");
+        let (time, _, whole) = round(false);
+        assert!(time >= whole, "{time:?}, {whole:?}");
     }
 
     #[test]

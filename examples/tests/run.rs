@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The examples and their executables.
@@ -141,6 +142,9 @@ fn python_runs_the_graph_files_of_examples() {
 
 /// Starts the ranks of a program as processes, as a launcher does.
 fn start_ranks(executable: &str, arguments: &[&str], ranks: usize) -> Vec<Child> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    // Another job may get the port before rank 0 does: the name tells this one from that.
+    let job = format!("{} {}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let start = |rank: usize| {
         let mut process = Command::new(executable);
@@ -152,6 +156,7 @@ fn start_ranks(executable: &str, arguments: &[&str], ranks: usize) -> Vec<Child>
             .env("LOCAL_RANK", rank.to_string())
             .env("WORLD_SIZE", ranks.to_string())
             .env("MASTER_ADDR", "127.0.0.1")
+            .env("TORCHELASTIC_RUN_ID", &job)
             .env("MASTER_PORT", port.min(65_000).to_string())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -19,5 +19,5 @@ fn a_module_of_500_kernels_loads_at_once() {
     }
     println!("{} bytes in {taken:?}", text.len());
     // Under a second on an idle machine, as the benchmark `throughput` shows; tests run on busy ones.
-    assert!(taken < Duration::from_secs(10), "{taken:?}");
+    assert!(taken < Duration::from_secs(120), "{taken:?}");
 }

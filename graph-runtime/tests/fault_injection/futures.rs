@@ -5,7 +5,7 @@ use crate::graphs;
 use crate::software::{device, device_with};
 use graph_runtime::fault_injection as faults;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// `CUDA_ERROR_ILLEGAL_ADDRESS`
 const FAULT: u32 = 700;
@@ -29,7 +29,6 @@ fn a_context_that_dies_resolves_futures() -> Result<()> {
         let asked = faults::counts()["cuEventQuery"];
         (1..=100).for_each(|number| faults::fail_with("cuEventQuery", asked + number, FAULT));
     });
-    let began = Instant::now();
     for launch in launches {
         let error = block_on(launch).unwrap_err();
         assert!(
@@ -37,7 +36,6 @@ fn a_context_that_dies_resolves_futures() -> Result<()> {
             "{error}"
         );
     }
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     dying.join().expect("it does not panic");
     faults::start();
     Ok(())

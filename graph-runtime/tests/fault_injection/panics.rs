@@ -118,7 +118,7 @@ fn wake() {
 }
 
 /// The longest that a thread waits for another one.
-const MAX_WAIT: Duration = Duration::from_secs(20);
+const MAX_WAIT: Duration = Duration::from_secs(600);
 
 /// Where the host function waits while a launch is polled, so that the same code of the user is called each time.
 static GATE: (Mutex<Gate>, Condvar) = (Mutex::new(Gate::Open), Condvar::new());

@@ -5,7 +5,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// Two threads that meet. (CUDA may run all host functions on one thread: then the first waits in vain, and goes on.)
+/// Two threads that meet. (CUDA may run all host functions on one thread: then the first waits in vain, and goes on. The
+/// emulator runs those of two launches on two, however late one of them is.)
 struct Meeting {
     arrive: Sender<()>,
     other: Receiver<()>,
@@ -20,7 +21,8 @@ impl Meeting {
 
     fn meet(&self) {
         let _ = self.arrive.send(());
-        let _ = self.other.recv_timeout(Duration::from_secs(2));
+        let limit = if wants_cuda() { 2 } else { 600 };
+        let _ = self.other.recv_timeout(Duration::from_secs(limit));
     }
 }
 

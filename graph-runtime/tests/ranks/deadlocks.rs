@@ -270,7 +270,7 @@ fn a_call_of_the_host_hides_no_circle() {
     if wants_cuda() {
         return;
     }
-    let launched = with_timeout(2, Duration::from_secs(20), |device, world| {
+    let launched = with_timeout(2, Duration::from_secs(600), |device, world| {
         let [mut one, mut two] = two_graphs(device, &world)?;
         let other = world.split(0, 0)?;
         if world.rank() == 1 {
@@ -319,10 +319,10 @@ fn a_rank_that_is_missing_is_named() {
     });
     let messages = messages(built);
     for message in &messages[..2] {
-        assert!(
-            message.contains("rank 2 has not come to the building of graph `One`"),
-            "{message}"
-        );
+        // On a busy machine, the other one may be late, too.
+        let missing = ["rank 2 has", "ranks 0, 2 have", "ranks 1, 2 have"];
+        let says = |missing| message.contains(&format!("{missing} not come to the building of graph `One`"));
+        assert!(missing.into_iter().any(says), "{message}");
     }
     missing_in_a_launch(How::Wait);
     missing_in_a_launch(How::Future);

@@ -61,7 +61,7 @@ fn transport() -> Transport {
 
 /// Runs a function on each rank, each on a thread of its own, and returns the results by rank.
 fn on_ranks<T: Send>(ranks: usize, run: impl Fn(&Device, Communicator) -> T + Sync) -> Vec<T> {
-    with_timeout(ranks, Duration::from_secs(60), run)
+    with_timeout(ranks, Duration::from_secs(600), run)
 }
 
 /// As [`on_ranks`], with a time limit for waiting ranks.

@@ -27,6 +27,9 @@ use std::time::{Duration, Instant};
 const PORTS: u16 = 16;
 /// The time for which a program on a port may be silent, before a rank tries the next port.
 const SILENCE: Duration = Duration::from_millis(500);
+/// The longest time that a message of a rank takes that is alive, on a busy machine: only a machine that is gone, and
+/// does not close its connections, takes longer.
+const DELAY: Duration = Duration::from_secs(60);
 /// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -50,7 +53,7 @@ pub(super) fn join(launched: &Launched, timeout: Duration) -> Result<Vec<Connect
         launched,
         number: COUNT.fetch_add(1, Ordering::Relaxed),
         timeout,
-        deadline: Instant::now() + timeout.min(Duration::from_secs(1 << 30)),
+        deadline: deadline(timeout),
     };
     if launched.rank == 0 { job.lead() } else { job.follow() }
 }
@@ -108,23 +111,28 @@ impl Job<'_> {
 
     /// Other ranks: connect to rank 0, and then to each other.
     fn follow(&self) -> Result<Vec<Connection>> {
-        let Launched {
-            rank,
-            size,
-            ref address,
-            port,
-            ..
-        } = *self.launched;
+        let Launched { ref address, port, .. } = *self.launched;
         let ports = || (port..=port.saturating_add(PORTS - 1)).map(|port| (address.clone(), port));
         let (mut first, listener) = self.connect(0, ports, None)?;
         let table = self.read_table(&mut first)?;
+        // All have come. For whoever came early, the time until then does not count twice.
+        Job {
+            deadline: deadline(self.timeout),
+            ..*self
+        }
+        .meet_others(first, &table, &listener)
+    }
+
+    /// Ranks other than rank 0 connect to each other. `table` says where each listens.
+    fn meet_others(&self, first: TcpStream, table: &[SocketAddr], listener: &TcpListener) -> Result<Vec<Connection>> {
+        let Launched { rank, size, .. } = *self.launched;
         let mut streams = vec![(0, first)];
         for (other, place) in table.iter().enumerate().take(rank).skip(1) {
             let place = || std::iter::once((place.ip().to_string(), place.port()));
-            let (stream, _) = self.connect(other, place, Some(&listener))?;
+            let (stream, _) = self.connect(other, place, Some(listener))?;
             streams.push((other, stream));
         }
-        let (guests, missing) = self.accept(&listener, rank + 1..size, |_, _| ())?;
+        let (guests, missing) = self.accept(listener, rank + 1..size, |_, _| ())?;
         let place = listener
             .local_addr()
             .map_or_else(|_| self.place(), |address| address.to_string());
@@ -287,8 +295,10 @@ impl Job<'_> {
 
     /// Reads where all ranks listen.
     fn read_table(&self, stream: &mut TcpStream) -> Result<Vec<SocketAddr>> {
-        // Rank 0 waits as long as this one; what it says then comes a moment later.
-        let _ = stream.set_read_timeout(Some(self.left() + Duration::from_secs(2)));
+        // Rank 0 has begun to wait before it has answered this rank, and always says how that ends.
+        let _ = stream.set_read_timeout(Some(
+            deadline(self.timeout + DELAY).saturating_duration_since(Instant::now()),
+        ));
         let told = read(stream).and_then(|[rank, len]| {
             let mut text = String::new();
             stream.take(len.min(MAX_TABLE)).read_to_string(&mut text)?;
@@ -321,6 +331,11 @@ impl Job<'_> {
         let Launched { secret, job, .. } = self.launched;
         Key::of(secret, job, self.number)
     }
+}
+
+/// The time after so long a wait that begins now.
+fn deadline(timeout: Duration) -> Instant {
+    Instant::now() + timeout.min(Duration::from_secs(1 << 30))
 }
 
 fn failed<T>(message: String) -> Result<T> {
