@@ -342,6 +342,14 @@ impl KernelSummary {
         access.loaded.or(access.atomic).or(self.unknown_load)
     }
 
+    /// The bytes that it accesses at once of the memory of a pointer parameter, if they are more than those that the
+    /// memory is known to be aligned to. A proof that it stays within the memory assumes that this begins at a
+    /// multiple.
+    pub fn at_once(&self, param: usize, known: u64) -> Option<u32> {
+        let widest = self.params.get(param)?.access.widest;
+        (u64::from(widest) > known).then_some(widest)
+    }
+
     fn touched(&self, unknown: Option<u32>, line: impl Fn(&Access) -> Option<u32>) -> Vec<(Touched<'_>, u32)> {
         if self.dependency_wait.is_none() {
             return Vec::new();

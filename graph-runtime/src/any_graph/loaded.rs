@@ -58,6 +58,8 @@ pub struct Loaded {
     path: String,
     file: GraphFile,
     modules: Vec<FileModuleCode>,
+    /// Whether its launches must be proved.
+    proved: bool,
     plan: Plan,
     /// The memory that was bound, by the number in the file.
     bound: Vec<Option<SharedMemory>>,
@@ -93,10 +95,11 @@ impl Loaded {
     /// # Errors
     /// * [`Error::GraphFile`] if the file cannot be read, is none of a graph, or is damaged; on a GPU, also if a launch
     ///   is not proved to stay within its memory: see [`Loaded::open_trusted`];
-    /// * [`Error::Invalid`] if the graph has mistakes;
+    /// * [`Error::Invalid`] if the graph has mistakes; on a GPU, also if a kernel that accesses several elements at
+    ///   once gets memory that does not begin at a multiple of them;
     /// * as [`GraphBuilder::define`].
     pub fn open(device: &Device, path: impl AsRef<Path>) -> Result<Self> {
-        Self::read_file(device, path.as_ref())?.checked()
+        Self::read_file(device, path.as_ref(), !device.is_emulator())?.checked()
     }
 
     /// As [`Loaded::open`], of the bytes of a file, which `name` stands for in messages.
@@ -104,12 +107,12 @@ impl Loaded {
     /// # Errors
     /// As [`Loaded::open`].
     pub fn from_bytes(device: &Device, name: &str, bytes: &[u8]) -> Result<Self> {
-        Self::decoded(device, name.to_owned(), bytes)?.checked()
+        Self::decoded(device, name.to_owned(), bytes, !device.is_emulator())?.checked()
     }
 
     /// The graph, if its kernels stay within their memory. On the emulator, each access is checked.
     fn checked(self) -> Result<Self> {
-        if !self.device.is_emulator() {
+        if self.proved {
             self.prove()?;
         }
         Ok(self)
@@ -126,22 +129,22 @@ impl Loaded {
     /// # Errors
     /// As [`Loaded::open`].
     pub unsafe fn open_trusted(device: &Device, path: impl AsRef<Path>) -> Result<Self> {
-        Self::read_file(device, path.as_ref())
+        Self::read_file(device, path.as_ref(), false)
     }
 
-    fn read_file(device: &Device, path: &Path) -> Result<Self> {
+    fn read_file(device: &Device, path: &Path, proved: bool) -> Result<Self> {
         let path_name = path.display().to_string();
         let bytes = fs::read(path).map_err(|error| Error::GraphFile {
             site: Site::default(),
             path: path_name.clone(),
             message: format!("cannot be read: {error}"),
         })?;
-        Self::decoded(device, path_name, &bytes)
+        Self::decoded(device, path_name, &bytes, proved)
     }
 
-    fn decoded(device: &Device, path: String, bytes: &[u8]) -> Result<Self> {
+    fn decoded(device: &Device, path: String, bytes: &[u8], proved: bool) -> Result<Self> {
         match GraphFile::decode(bytes) {
-            Ok(file) => Self::new(device, path, file),
+            Ok(file) => Self::new(device, path, file, proved),
             Err(error) => Err(Error::GraphFile {
                 site: Site::default(),
                 path,
@@ -151,7 +154,7 @@ impl Loaded {
     }
 
     /// Checks the graph of a file.
-    fn new(device: &Device, path: String, file: GraphFile) -> Result<Self> {
+    fn new(device: &Device, path: String, file: GraphFile, proved: bool) -> Result<Self> {
         let failed = |message: String| Error::GraphFile {
             site: Site::graph(&file.name),
             path: path.clone(),
@@ -162,7 +165,7 @@ impl Loaded {
                 .map_err(|message| failed(format!("`{}`: {message}", module.name)))
         };
         let modules = file.modules.iter().map(read).collect::<Result<Vec<_>>>()?;
-        let (builder, _) = GraphBuilder::of_file(device, &file, &modules, |_| None).map_err(failed)?;
+        let (builder, _) = GraphBuilder::of_file(device, &file, &modules, proved, |_| None).map_err(failed)?;
         let plan = builder.define()?.plan().with_file(Ok(file.clone()));
         Ok(Self {
             device: device.clone(),
@@ -170,6 +173,7 @@ impl Loaded {
             path,
             file,
             modules,
+            proved,
             plan,
             built: None,
         })
@@ -421,7 +425,7 @@ impl Loaded {
             return Err(self.failed(Some(missing), message));
         }
         let bound = |index: usize| self.bound[index].clone();
-        let declared = GraphBuilder::of_file(&self.device, &self.file, &self.modules, bound);
+        let declared = GraphBuilder::of_file(&self.device, &self.file, &self.modules, self.proved, bound);
         let (builder, places) = declared.map_err(|message| self.failed(None, message))?;
         let mut graph = builder.build()?;
         for (index, memory) in self.file.memory.iter().enumerate() {

@@ -36,6 +36,8 @@ struct FromFile<'f> {
     modules: &'f [FileModuleCode],
     /// All of each memory.
     places: Vec<Span>,
+    /// Whether its kernels are proved, and not promised by somebody, to stay within their memory.
+    proved: bool,
     /// The depth of each body that has been opened. Their numbers are those of the draft.
     depths: Vec<usize>,
     /// The number of bodies of each node so far.
@@ -45,7 +47,8 @@ struct FromFile<'f> {
 
 impl GraphBuilder {
     /// Declares the graph of a file, and returns the span of each of its memories. `bound` returns memory that stands
-    /// for the file's with this number, if there is some; other memory is the graph's own.
+    /// for the file's with this number, if there is some; other memory is the graph's own. `proved` says whether the
+    /// kernels are proved to stay within their memory, which then must begin where proofs assume.
     ///
     /// # Errors
     /// The first mistake that no builder could make. All others are those of `build`.
@@ -53,6 +56,7 @@ impl GraphBuilder {
         device: &Device,
         file: &GraphFile,
         modules: &[FileModuleCode],
+        proved: bool,
         bound: impl Fn(usize) -> Option<SharedMemory>,
     ) -> Checked<(Self, Vec<Span>)> {
         let mut declared = FromFile {
@@ -60,6 +64,7 @@ impl GraphBuilder {
             file,
             modules,
             places: Vec::new(),
+            proved,
             depths: vec![0],
             bodies: vec![0; file.nodes.len()],
             kernels: HashMap::new(),
@@ -330,7 +335,7 @@ impl<'f> FromFile<'f> {
                 vacant.insert(found.map_err(|error| format!("node `{}`: {error}", node.name))?)
             }
         }
-        .callee(passed);
+        .callee(passed, self.proved);
         let launch = Launch {
             grid: kernel.grid.map(i128::from),
             block: kernel.block.map(i128::from),

@@ -218,10 +218,10 @@ impl FileModuleCode {
 }
 
 impl FileModuleKernel {
-    /// The kernel as it is called with arguments that are passed so.
-    pub(crate) fn callee(&self, passed: Vec<Passed>) -> Callee {
+    /// The kernel as it is called with arguments that are passed so. Only PTX may be proved.
+    pub(crate) fn callee(&self, passed: Vec<Passed>, proved: bool) -> Callee {
         match self {
-            Self::Ptx(kernel) => kernel.callee(passed),
+            Self::Ptx(kernel) => kernel.callee(passed, proved),
             Self::Cubin(kernel) => kernel.callee(passed),
         }
     }

@@ -46,8 +46,8 @@ pub struct Module(Arc<Contents>);
 struct Contents {
     ptx: &'static Ptx,
     module: ast::Module,
-    /// The facts of kernels that were called, by the index of the function and the arguments.
-    known: Mutex<HashMap<(usize, Vec<Passed>), Outcome>>,
+    /// The facts of kernels that were called, by the index of the function, the arguments, and whether it is proved.
+    known: Mutex<HashMap<(usize, Vec<Passed>, bool), Outcome>>,
 }
 
 /// The facts of a kernel that is called with certain kinds of arguments, or the mistakes of such a call.
@@ -233,13 +233,14 @@ impl ModuleKernel {
     /// read from the PTX.)
     pub unsafe fn call<const N: usize>(&self, arguments: [CallArgument; N]) -> KernelCall<N> {
         let passed = arguments.iter().map(|argument| Passed::of(&argument.0)).collect();
-        let callee = self.callee(passed);
+        let callee = self.callee(passed, false);
         KernelCall { callee, arguments }
     }
 
-    /// The kernel as it is called with arguments that are passed so.
-    pub(crate) fn callee(&self, passed: Vec<Passed>) -> Callee {
-        match self.known(passed) {
+    /// The kernel as it is called with arguments that are passed so. If it is proved, and not promised by its caller,
+    /// to stay within its memory, then that must begin where the proof assumes.
+    pub(crate) fn callee(&self, passed: Vec<Passed>, proved: bool) -> Callee {
+        match self.known(passed, proved) {
             Ok(facts) => Callee::Declared(facts, false),
             Err(mistakes) => Callee::Refused(mistakes),
         }
@@ -250,15 +251,17 @@ impl ModuleKernel {
         &self.module.0.module
     }
 
-    fn known(&self, passed: Vec<Passed>) -> Outcome {
+    fn known(&self, passed: Vec<Passed>, proved: bool) -> Outcome {
         let contents = &*self.module.0;
         let mut known = contents.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = known.entry((self.function, passed));
-        outcome.or_insert_with_key(|(_, passed)| self.compared(passed)).clone()
+        let outcome = known.entry((self.function, passed, proved));
+        outcome
+            .or_insert_with_key(|(_, passed, proved)| self.compared(passed, *proved))
+            .clone()
     }
 
     /// Compares the arguments of a call with the PTX.
-    fn compared(&self, passed: &[Passed]) -> Outcome {
+    fn compared(&self, passed: &[Passed], proved: bool) -> Outcome {
         let params = &self.code().params;
         let declared = passed.iter().enumerate().map(|(index, passed)| {
             let align = params.get(index).map_or(1, |param| param.align);
@@ -272,7 +275,7 @@ impl ModuleKernel {
             safe: false,
             params: declared.collect(),
         };
-        let facts = source::facts(&declaration, &self.module.0.module, self.module.0.ptx);
+        let facts = source::facts(&declaration, &self.module.0.module, self.module.0.ptx, proved);
         facts.map_err(|mistakes| {
             let mistakes = mistakes.into_iter();
             mistakes.map(|mistake| self.of_call(mistake, passed)).collect()

@@ -5,8 +5,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// Two threads that meet. (CUDA may run all host functions on one thread: then the first waits in vain, and goes on. The
-/// emulator runs those of two launches on two, however late one of them is.)
+/// Two threads that meet. (CUDA may run all host functions on one thread: then the first waits in vain, and goes on.
+/// The emulator runs those of two launches on two, however late one of them is.)
 struct Meeting {
     arrive: Sender<()>,
     other: Receiver<()>,

@@ -121,9 +121,9 @@ fn aligned(kernel: &Checked) -> Vec<(usize, u32)> {
     let wide = params.filter_map(|(index, param)| {
         let Kind::Buffer(buffer) = &param.kind else { return None };
         let summaries = kernel.summaries.iter().flatten();
-        let widest = summaries.filter_map(|summary| Some(summary.params.get(index)?.access.widest));
-        let widest = widest.max()?;
-        (u64::from(widest) > proof::alignment(&buffer.unit, kernel.prove)).then_some((index, widest))
+        let known = proof::alignment(&buffer.unit, kernel.prove);
+        let widest = summaries.filter_map(|summary| summary.at_once(index, known)).max()?;
+        Some((index, widest))
     });
     wide.collect()
 }

@@ -210,8 +210,12 @@ pub(crate) fn facts(
     declaration: &rules::Declaration,
     module: &Module,
     ptx: &'static Ptx,
+    proved: bool,
 ) -> Result<&'static KernelFacts, Vec<Mistake>> {
     let summary = accepted(rules::check(declaration, module, ptx.path, suggest))?;
+    let buffers = declaration.params.iter().enumerate();
+    let buffers = buffers.filter(|(_, param)| proved && matches!(param.kind, rules::Kind::Buffer(_)));
+    let aligned = buffers.filter_map(|(index, _)| Some((index, summary.at_once(index, 1)?)));
     let params = declaration.params.iter().map(|param| Param {
         name: forever(&param.name),
         kind: match param.kind {
@@ -227,6 +231,7 @@ pub(crate) fn facts(
         entry: forever(&declaration.entry),
         source: Source::Ptx(ptx),
         params: params.collect::<Vec<_>>().leak(),
+        aligned: aligned.collect::<Vec<_>>().leak(),
         ..LOADED
     };
     let facts = with_summary(&called, &summary, ptx);
