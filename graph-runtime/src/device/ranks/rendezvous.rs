@@ -297,7 +297,7 @@ impl Job<'_> {
     fn read_table(&self, stream: &mut TcpStream) -> Result<Vec<SocketAddr>> {
         // Rank 0 has begun to wait before it has answered this rank, and always says how that ends.
         let _ = stream.set_read_timeout(Some(
-            deadline(self.timeout + DELAY).saturating_duration_since(Instant::now()),
+            deadline(self.timeout.saturating_add(DELAY)).saturating_duration_since(Instant::now()),
         ));
         let told = read(stream).and_then(|[rank, len]| {
             let mut text = String::new();

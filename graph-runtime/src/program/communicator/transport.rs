@@ -59,6 +59,9 @@ pub struct CommunicatorOptions {
     /// The longest time for which a rank waits for the others, in a collective or while a graph is built. Then it
     /// returns [`Error::Peer`](crate::Error::Peer), which names the node and the rank that is late, and so do all other
     /// ranks: the communicator cannot be used any more. The default is a minute.
+    ///
+    /// Processes that join wait so long until all have come, and again until they have reached each other. Where rank 0
+    /// stops without an end (its machine is gone), they wait a minute more.
     pub timeout: Duration,
 }
 
