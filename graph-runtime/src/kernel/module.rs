@@ -46,9 +46,12 @@ pub struct Module(Arc<Contents>);
 struct Contents {
     ptx: &'static Ptx,
     module: ast::Module,
-    /// The facts of kernels that were called, by the index of the function, the arguments, and whether it is proved.
-    known: Mutex<HashMap<(usize, Vec<Passed>, bool), Outcome>>,
+    /// The facts of kernels that were called.
+    known: Mutex<HashMap<Called, Outcome>>,
 }
+
+/// The index of a function that was called, its arguments, and whether it is proved.
+type Called = (usize, Vec<Passed>, bool);
 
 /// The facts of a kernel that is called with certain kinds of arguments, or the mistakes of such a call.
 type Outcome = std::result::Result<&'static KernelFacts, Arc<[Mistake]>>;
