@@ -58,7 +58,7 @@ impl Link {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let next = || self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         while let Some(event) = next() {
-            let bytes = [&(event.len() as u64).to_le_bytes()[..], &event].concat();
+            let bytes = framed(&event);
             streams.retain_mut(|stream| {
                 let is_sent = stream.write_all(&bytes).is_ok();
                 if !is_sent {
@@ -79,6 +79,11 @@ impl Drop for Link {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
+}
+
+/// An encoded event as it is sent: its length and its bytes.
+pub(super) fn framed(event: &[u8]) -> Vec<u8> {
+    [&(event.len() as u64).to_le_bytes()[..], event].concat()
 }
 
 /// The next event; `None` if the other process has ended or sends something else.

@@ -455,7 +455,7 @@ impl Around for Watched {
 
 #[cfg(test)]
 mod tests {
-    use super::super::link::receive;
+    use super::super::link::{framed, receive};
     use super::*;
     use std::io::Write;
     use std::net::TcpListener;
@@ -475,16 +475,14 @@ mod tests {
     }
 
     fn send(stream: &mut TcpStream, event: &RankEvent) {
-        let event = event.encode();
-        let bytes = [&(event.len() as u64).to_le_bytes()[..], &event].concat();
-        stream.write_all(&bytes).unwrap();
+        stream.write_all(&framed(&event.encode())).unwrap();
     }
 
     fn seat(rank: usize) -> Seated {
         Seated { group: 0, rank }
     }
 
-    /// Whatever a rank does after it has learned of a failure, the others learn of the failure first.
+    /// A rank tells a failure that it has learned of before all that it does because of it.
     #[test]
     fn a_rank_that_leaves_because_of_a_failure_tells_the_failure_first() {
         let (world, mut first, mut third) = second_of_three();
@@ -515,7 +513,7 @@ mod tests {
         assert_eq!(receive(&mut third), Some(left));
     }
 
-    /// The same of a circle that the rank has found in what others have told.
+    /// A rank tells a circle, which it has found in what others have told, before it leaves.
     #[test]
     fn a_rank_that_leaves_because_of_a_circle_tells_the_circle_first() {
         let (world, mut first, mut third) = second_of_three();
