@@ -167,6 +167,13 @@ impl Module {
         let variables = self.variables.iter();
         variables.filter(|variable| matches!(variable.space, Space::Global | Space::Const) && !variable.external)
     }
+
+    /// Whether the module has code for a function of this name.
+    pub(crate) fn defines(&self, name: &str) -> bool {
+        let mut functions = self.functions.iter();
+        functions.any(|function| function.name == name && function.body.is_some())
+            || self.aliases.iter().any(|(alias, _)| alias == name)
+    }
 }
 
 impl Variable {

@@ -32,8 +32,8 @@
 //!    loaded from memory are numbers. Loaded values are any: the contents of memory, shared or not, are never assumed.
 //!    Textures and surfaces are accessed by the handles of parameters, unchanged; the GPU keeps them to their memory.
 //! 6. **Bounds.** An access of `k` bytes at `a` is proved by `a >= 0` and `size - a - k >= 0` over the integers, and by
-//!    a divisor of `a` for its alignment. The size is the length times the size of an element; buffers begin at
-//!    multiples of 16.
+//!    a divisor of `a` for its alignment; of `wmma`, for that of each row. The size is the length times the size of an
+//!    element; buffers begin at multiples of 16.
 //! 7. **Memory that holds nothing** when a launch begins: each load follows a store to its bytes, by this thread or,
 //!    with a barrier between, by another one of its block; see `unwritten.rs`.
 //! 8. **Proofs** are sums of facts times things that are at least 0; see `search.rs`.

@@ -117,6 +117,9 @@ impl<'a> Parser<'a> {
                     self.advance()?;
                     special.push('.');
                     special.push_str(component);
+                } else if VECTORS.split(' ').any(|vector| vector == name) {
+                    let part = |component| Operand::Special(format!("{name}.{component}"));
+                    return Ok(Operand::Vector(components(4).map(part).collect()));
                 }
                 Ok(Operand::Special(special))
             }
@@ -233,6 +236,9 @@ fn is_special(name: &str) -> bool {
     let mut prefixes = ["pm", "envreg", "reserved_smem_offset_"].iter();
     SPECIAL.split(' ').any(|special| special == name) || prefixes.any(|prefix| name.starts_with(prefix))
 }
+
+/// The special registers that are vectors: `mov.v4.u32 {%r1, %r2, %r3, %r4}, %tid` reads all parts.
+const VECTORS: &str = "%tid %ntid %ctaid %nctaid %clusterid %nclusterid %cluster_ctaid %cluster_nctaid";
 
 const SPECIAL: &str = "tid ntid laneid warpid nwarpid ctaid nctaid smid nsmid gridid is_explicit_cluster clusterid \
                        nclusterid cluster_ctaid cluster_nctaid cluster_ctarank cluster_nctarank lanemask_eq \

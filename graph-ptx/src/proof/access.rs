@@ -4,7 +4,7 @@ use super::machine::{Machine, Obligation, TooLarge, Touch, Touching};
 use super::poly::Poly;
 use super::value::{Int, Memory, Value, int};
 use super::{Gap, Kernel, Kind};
-use crate::ast::{Base, Instruction, Operand, Space, Type};
+use crate::ast::{Base, Instruction, Operand, Space, Type, each_leaf};
 use std::rc::Rc;
 
 /// Whether instructions of this name touch memory by an address.
@@ -58,12 +58,16 @@ impl Machine<'_> {
         let modifier = |name: &str| instruction.has(name);
         let unknown = Gap::Instruction(format!("{opcode}.{}", instruction.modifiers.join(".")));
         let spaces: Vec<Space> = instruction.spaces().collect();
-        let named = instruction.operands.iter().filter_map(|operand| match operand {
-            Operand::Address(base, offset) => Some((base, *offset)),
-            _ => None,
+        // Also those in vectors, such as `[map, {%r1}]`.
+        let mut named = Vec::new();
+        each_leaf(&instruction.operands, &mut |leaf| {
+            if let Operand::Address(base, offset) = leaf {
+                named.push((base, *offset));
+            }
         });
         // A copy names the spaces of both of its addresses.
         let addresses: Vec<Place<'_>> = named
+            .into_iter()
             .enumerate()
             .map(|(position, (base, offset))| Place {
                 index,
@@ -149,7 +153,7 @@ impl Machine<'_> {
     }
 
     /// `wmma.load.a.sync.aligned.row.m16n16k16.f16 {..}, [%rd1], %r1;` touches at most 16 rows of 16 elements, which
-    /// are as many elements apart as the last operand says.
+    /// are as many elements apart as the last operand says. Each row begins at a multiple of 16 bytes.
     fn matrix(&mut self, index: usize, instruction: &Instruction, addresses: &[Place<'_>]) -> Result<(), TooLarge> {
         self.forget_results(instruction);
         let [at] = addresses else {
@@ -171,6 +175,9 @@ impl Machine<'_> {
             return Ok(());
         };
         let width = i128::from(width);
+        if self.facts.multiple(&stride) * width % 16 != 0 {
+            self.leave_open(index, Gap::Alignment(16));
+        }
         let bytes = stride
             .scaled(15 * width)
             .and_then(|rows| rows.plus_constant(16 * width));

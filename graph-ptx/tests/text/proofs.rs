@@ -28,9 +28,9 @@ fn kernel(requires: Vec<Term>) -> Kernel {
 }
 
 /// The address of `data` is in `%rd1`, `n` in `%r1`, `m` in `%rd2`; `store` writes element `%r9`.
-fn module(code: &str) -> graph_ptx::ast::Module {
-    let text = format!(
-        ".version 8.0\n.target sm_80\n.address_size 64\n\
+fn text(code: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n\
          .visible .entry k(.param .u64 p, .param .u32 q, .param .u64 w)\n{{\n\
          .reg .pred %p<9>; .reg .b32 %r<20>; .reg .b16 %rs<9>; .reg .b64 %rd<20>; .shared .align 4 .b8 tile[64];\n\
          ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [q]; ld.param.u64 %rd2, [w];\n\
@@ -40,7 +40,11 @@ fn module(code: &str) -> graph_ptx::ast::Module {
             "store;",
             "mul.wide.u32 %rd9, %r9, 4; add.s64 %rd10, %rd1, %rd9; st.global.u32 [%rd10], %r9;"
         )
-    );
+    )
+}
+
+fn module(code: &str) -> graph_ptx::ast::Module {
+    let text = text(code);
     graph_ptx::parse(&text).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
 }
 
@@ -372,6 +376,13 @@ fn matrices_have_several_elements_in_a_register() {
 }
 
 #[test]
+fn rows_of_matrices_begin_at_multiples_of_16() {
+    let load = "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r6,%r7,%r8,%r9,%r10,%r11,%r12,%r13}, [%rd1],";
+    is_proved(&format!("{load} 24;"), at_least(1000));
+    is_open(&format!("{load} 17;"), at_least(1000));
+}
+
+#[test]
 fn constants_are_not_stored_to() {
     let address = ".const .align 4 .b8 c[16]; mov.u64 %rd3, c; cvta.const.u64 %rd3, %rd3;";
     is_proved(&format!("{address} ld.u32 %r9, [%rd3];"), at_least(0));
@@ -392,7 +403,7 @@ fn vectors_of_32_bytes_may_not_be_aligned() {
 fn names_of_inner_scopes_hide_those_of_the_module() {
     let verdict = |outer: &str, code: &str| {
         let text = format!(
-            ".version 8.0\n.target sm_80\n.address_size 64\n{outer}\n\
+            ".version 8.0\n.target sm_90\n.address_size 64\n{outer}\n\
              .visible .entry k(.param .u64 p, .param .u32 q, .param .u64 w)\n{{\n\
              .reg .b32 %r<9>; .reg .b64 %rd<9>;\n{code}\nret; }}"
         );
@@ -431,5 +442,36 @@ fn dropped_parts_of_vectors_have_places() {
     is_proved(
         &format!("{} store;", halves.replace("{_, %r9}", "{%r9, _}")),
         at_least(8),
+    );
+}
+
+#[test]
+fn a_vector_of_special_registers_has_a_number_in_each_part() {
+    is_open("mov.v4.u32 {%r6, %r9, %r7, %r8}, %tid; store;", at_least(1));
+    is_open("mov.v4.u32 {%r9, _, _, _}, %ctaid; store;", at_least(1));
+}
+
+/// Of a call of `__assertfail`, a thread does not come back.
+#[test]
+fn a_module_may_define_what_others_take_from_cuda() {
+    let call = "call __assertfail; mov.u32 %r9, 0; store;";
+    is_proved(call, at_least(1));
+    let evil = ".func other() { .reg .b64 %rd<2>; mov.u64 %rd1, 64; st.global.u32 [%rd1], 1; ret; }\n";
+    for define in [
+        evil.replace("other", "__assertfail"),
+        format!("{evil}.func __assertfail();\n.alias __assertfail, other;\n"),
+    ] {
+        let text = text(call).replace(".visible .entry", &format!("{define}.visible .entry"));
+        let module = graph_ptx::parse(&text).expect("it is PTX");
+        let verdict = prove(&module, &kernel(at_least(1)), &Effort::FULL);
+        assert!(!matches!(verdict, Verdict::Proved), "{text}");
+    }
+}
+
+#[test]
+fn addresses_in_vectors_are_addresses() {
+    is_open(
+        "cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%rd2, {%r1}];",
+        at_least(1),
     );
 }
