@@ -41,29 +41,3 @@ pub fn location(module: &Module, line: u32) -> Option<Location> {
         inlined_at: instruction.inlined_at.and_then(place),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::location;
-
-    #[test]
-    fn lines_have_places() {
-        let text = ".version 8.0
-            .target sm_70
-            .address_size 64
-            .visible .entry k() {
-                .loc 1 12 5
-                bar.sync 0;
-                .loc 2 3 1, function_name name, inlined_at 1 14 9
-                bar.sync 0;
-                ret;
-            }
-            .file 1 \"x.cu\"
-            .file 2 \"x.h\"";
-        let module = crate::parse(text).unwrap();
-        let place = |line| location(&module, line).map(|place| place.to_string());
-        assert_eq!(place(6).as_deref(), Some("`x.cu:12`"));
-        assert_eq!(place(8).as_deref(), Some("`x.h:3`, inlined at `x.cu:14`"));
-        assert_eq!(place(4), None);
-    }
-}

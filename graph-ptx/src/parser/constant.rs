@@ -322,25 +322,3 @@ fn integer(digits: &str, radix: u32) -> Option<Constant> {
         (None, Err(_)) => Constant::Exact(Exact::Wide(value.cast_signed())),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn literals_of_every_kind() {
-        assert_eq!(literal("0x1F"), Some(Constant::Signed(31)));
-        assert_eq!(literal("0b101U"), Some(Constant::Unsigned(5)));
-        assert_eq!(literal("017"), Some(Constant::Signed(15)));
-        assert_eq!(literal("0U"), Some(Constant::Unsigned(0)));
-        assert_eq!(literal("18446744073709551615"), Some(Constant::Unsigned(u64::MAX)));
-        assert_eq!(literal("0f3F800000"), Some(Constant::Exact(Exact::F32(0x3F80_0000))));
-        assert_eq!(literal("0dBFF0000000000000"), Some(Constant::Float(-1.0)));
-        for (text, value) in [("2.5e-1", 0.25), ("1.", 1.0), (".5", 0.5), ("1.e5", 1e5), ("1e5", 1e5)] {
-            assert_eq!(literal(text), Some(Constant::Float(value)), "{text}");
-        }
-        for malformed in ["0f3F80", "0x", "0xG", "09", "12ab", "0b2"] {
-            assert_eq!(literal(malformed), None, "{malformed}");
-        }
-    }
-}

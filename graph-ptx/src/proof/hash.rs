@@ -91,17 +91,3 @@ impl Hasher for Multiplied {
         self.write_u128(number as u128);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Seen;
-
-    #[test]
-    fn numbers_are_new_once() {
-        let mut seen = Seen::default();
-        // Many of them begin at one place.
-        let numbers = || (0..100_u64).map(|number| number * 1024 + 7);
-        assert!(numbers().all(|number| seen.insert(number)));
-        assert!(!numbers().any(|number| seen.insert(number)));
-    }
-}

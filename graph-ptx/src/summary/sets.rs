@@ -97,25 +97,3 @@ impl Sets {
         set
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unions_are_sets_and_have_a_limit() {
-        let mut sets = Sets::new();
-        let a = sets.single(Source::Param(1));
-        let b = sets.single(Source::Shared);
-        let both = sets.union(a, b);
-        assert_eq!(sets.members(both), [Source::Shared, Source::Param(1)]);
-        assert_eq!(sets.union(both, b), both);
-        let mut many = Set::EMPTY;
-        for index in 0..100 {
-            let one = sets.single(Source::Param(index));
-            many = sets.union(many, one);
-        }
-        assert_eq!(many, Set::ALL);
-        assert!(sets.contains(Set::ALL, Source::Local) && !sets.contains(a, Source::Local));
-    }
-}

@@ -1,7 +1,7 @@
 //! The parser on hand-written PTX: what it makes of each form, and what it says of mistakes.
 
 use graph_ptx::ast::{Base, Body, Module, Operand, Reg, Space, Type};
-use graph_ptx::parse;
+use graph_ptx::{location, parse};
 
 const HEADER: &str = ".version 8.4\n.target sm_90a, debug\n.address_size 64\n";
 
@@ -98,6 +98,63 @@ fn operands_of_every_form() {
     assert_eq!(of(8)[2..], [Operand::Integer(32), Operand::Integer(31), one]);
 }
 
+/// The operand that this text is, as a register's new value.
+fn constant(text: &str) -> Operand {
+    let mut body = body(&format!(".reg .b64 x; mov.b64 x, {text};"));
+    body.instructions.remove(0).operands.remove(1)
+}
+
+#[test]
+fn literals_of_every_kind() {
+    for (text, value) in [
+        ("0x1F", 31),
+        ("0b101U", 5),
+        ("017", 15),
+        ("0U", 0),
+        ("18446744073709551615", u64::MAX.into()),
+    ] {
+        assert_eq!(constant(text), Operand::Integer(value), "{text}");
+    }
+    // A literal with a `U` is unsigned, and what is compared with it.
+    assert_eq!(constant("(-1 < 0)"), Operand::Integer(1));
+    assert_eq!(constant("(-1 < 0U)"), Operand::Integer(0));
+    assert_eq!(constant("0f3F800000"), Operand::F32(0x3F80_0000));
+    for (text, value) in [
+        ("0dBFF0000000000000", -1.0_f64),
+        ("2.5e-1", 0.25),
+        ("1.", 1.0),
+        (".5", 0.5),
+        (".5E-1", 0.05),
+        ("1.e5", 1e5),
+        ("1.e+5", 1e5),
+        ("1e5", 1e5),
+    ] {
+        assert_eq!(constant(text), Operand::F64(value.to_bits()), "{text}");
+    }
+    for malformed in ["0f3F80", "0x", "0xG", "09", "12ab", "0b2"] {
+        let expected = format!("1: invalid number `{malformed}`");
+        assert_eq!(error(&format!(".reg .b64 x; mov.b64 x, {malformed};")), expected);
+    }
+}
+
+#[test]
+fn dots_belong_to_numbers_or_begin_modifiers() {
+    let modifiers = |text: &str| body(&format!("{text};")).instructions.remove(0).modifiers;
+    assert_eq!(modifiers("ld.shared::cluster.v2.f32"), ["shared::cluster", "v2", "f32"]);
+    assert_eq!(modifiers("tex.1d .16x256b /* c */ // end\n"), ["1d", "16x256b"]);
+    for (text, modifier) in [("1.f", ".f"), ("mov .1e", ".1e")] {
+        let found = error(&format!(".reg .b64 x; mov.b64 x, {text};"));
+        assert!(found.ends_with(&format!("found `{modifier}`")), "{found}");
+    }
+}
+
+#[test]
+fn strings_keep_their_escapes_and_must_end() {
+    assert_eq!(module(r#".file 1 "a\"b""#).files, [(1, r#"a\"b"#.to_owned())]);
+    let error = parse("\n  \"abc\n\"").unwrap_err();
+    assert_eq!((error.line, error.column), (2, 3));
+}
+
 #[test]
 fn only_registers_in_use_are_made() {
     let body = body(".reg .b64 %rd<1000000000>; mov.u64 %rd999999999, %rd7;");
@@ -186,10 +243,32 @@ fn debugging_information_is_skipped_and_lines_kept() {
     let module = module(
         ".entry k() {\n.loc 1 20 3, function_name $L__info_string0, inlined_at 1 4 2\nret;\n}
          .section .debug_str { $L__info_string0: .b8 95, 0\n.b64 .debug_line + 4\n.b32 a-b }
-         @@DWARF .byte 1, 2",
+         @@DWARF .byte 1, 2\n# 1 \"x.cu\"\n@dwarf .byte 3\n.global .u32 last;",
     );
     let ret = &module.functions[0].code().unwrap().instructions[0];
     assert_eq!((ret.line, ret.source), (6, Some((1, 20))));
+    assert_eq!(module.variables[0].name, "last");
+}
+
+#[test]
+fn lines_have_places() {
+    let text = ".version 8.0
+        .target sm_70
+        .address_size 64
+        .visible .entry k() {
+            .loc 1 12 5
+            bar.sync 0;
+            .loc 2 3 1, function_name name, inlined_at 1 14 9
+            bar.sync 0;
+            ret;
+        }
+        .file 1 \"x.cu\"
+        .file 2 \"x.h\"";
+    let module = parse(text).unwrap();
+    let place = |line| location(&module, line).map(|place| place.to_string());
+    assert_eq!(place(6).as_deref(), Some("`x.cu:12`"));
+    assert_eq!(place(8).as_deref(), Some("`x.h:3`, inlined at `x.cu:14`"));
+    assert_eq!(place(4), None);
 }
 
 #[test]

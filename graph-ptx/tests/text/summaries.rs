@@ -69,6 +69,90 @@ fn a_branch_may_choose_the_parameter() {
     check(text, "k", "***.", "r r w -");
 }
 
+/// Checks a kernel with this body, which stores through `%rd4`. Its parameters `a` and `b` are pointers and `n` is an
+/// index: `%rd1`, `%rd2` and `%rd3` have their values.
+fn check_store(body: &str, expected: &str) {
+    let text = format!(
+        ".version 8.4 .target sm_90 .address_size 64
+        .func (.reg .u64 out) chosen(.reg .u64 x, .reg .u64 y) {{
+            .reg .pred %p<2>; mov.u64 out, x; @%p1 bra L; mov.u64 out, y; L: ret;
+        }}
+        .visible .entry k(.param .u64 a, .param .u64 b, .param .u64 n) {{
+            .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<6>;
+            ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [n];
+            {body}
+            st.global.u32 [%rd4], %r1;
+            ret;
+        }}"
+    );
+    check(&text, "k", "**.", expected);
+}
+
+#[test]
+fn indices_are_absorbed_and_alternatives_are_not() {
+    check_store("add.u64 %rd4, %rd1, %rd3;", "w - -");
+    check_store("ld.global.u64 %rd5, [%rd2]; add.u64 %rd4, %rd1, %rd5;", "w r -");
+    check_store(
+        "ld.global.u64 %rd5, [%rd2]; selp.b64 %rd4, %rd1, %rd5, %p1;",
+        "w r - ?w",
+    );
+    check_store("add.u64 %rd4, %rd3, 8;", "- - @");
+    check_store("ld.global.u64 %rd5, [%rd2]; add.u64 %rd4, %rd3, %rd5;", "- r @ ?w");
+    check_store("and.b64 %rd4, %rd1, -8;", "w - -");
+}
+
+#[test]
+fn differences_cannot_hide_a_pointer() {
+    check_store("sub.u64 %rd5, %rd2, %rd1; add.u64 %rd4, %rd1, %rd5;", "w w - ?w");
+    check_store(
+        "ld.global.u64 %rd5, [%rd2]; sub.u64 %rd5, %rd5, %rd1; add.u64 %rd4, %rd1, %rd5;",
+        "w r - ?w",
+    );
+}
+
+#[test]
+fn values_that_a_register_has_in_turn_are_told_apart() {
+    check_store(
+        "mov.u64 %rd4, %rd2; ld.global.u32 %r1, [%rd4]; mov.u64 %rd4, %rd1;",
+        "w r -",
+    );
+    let over_a_loop = "mov.u64 %rd4, %rd2;
+        L: ld.global.u32 %r1, [%rd4]; add.u64 %rd4, %rd4, 8; @%p1 bra L;
+        mov.u64 %rd4, %rd1;";
+    check_store(over_a_loop, "w r -");
+    // Either write reaches the store: of two, the second may not be done.
+    check_store("mov.u64 %rd4, %rd1; @%p1 mov.u64 %rd4, %rd2;", "w w -");
+    check_store("call (%rd4), chosen, (%rd1, %rd2);", "w w -");
+}
+
+/// Hostile text cannot ask for quadratic memory.
+#[test]
+fn a_pointer_that_may_be_of_very_many_parameters_may_be_of_any() {
+    let written = |chosen: usize| {
+        let params = (0..100)
+            .map(|param| format!(".param .u64 p{param}"))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let choices =
+            (0..chosen).map(|param| format!("ld.param.u64 %rd2, [p{param}]; selp.b64 %rd1, %rd1, %rd2, %p1;\n"));
+        let text = format!(
+            ".version 8.4 .target sm_90 .address_size 64
+            .visible .entry k({params}) {{
+                .reg .pred %p<2>; .reg .b64 %rd<3>;
+                ld.param.u64 %rd1, [p0];
+                {}
+                st.global.u64 [%rd1], 0;
+                ret;
+            }}",
+            choices.collect::<String>()
+        );
+        let summary = summarize(&parse(&text).unwrap(), "k", &[true; 100]).unwrap();
+        let written = summary.params.iter().filter(|param| param.access.stored.is_some());
+        written.count()
+    };
+    assert_eq!((written(60), written(70)), (60, 100));
+}
+
 /// Kernels of `pointers.cu`, their pointers, and the accesses through their parameters.
 const ACCESSES: [(&str, &str, &str); 32] = [
     // Every access is put down to its parameter.
