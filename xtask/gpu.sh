@@ -70,7 +70,8 @@ cudart() { # kind
 # Prints the tests that a tool or debug mode cannot run, as arguments of a test program; `faults.cpp`, beside this
 # script in the repository, shows some of them without our code.
 # All tools: a capture, which the tool's own calls end.
-# initcheck: batch memory operations that wait; under it they never end.
+# initcheck: batch memory operations that wait; under it they never end, or CUDA's launch crashes.
+# racecheck: a warp whose lanes wait for each other; under it they never end.
 # racecheck runs no module of threads that meet at `mbarrier`s: it reports what the barrier orders as races.
 # Delays, and all tools: a test of the time that nodes take.
 # Debug mode: tests of the error without it, of the handles of the whole graph, and of how often the owner of adopted
@@ -84,7 +85,8 @@ left_out() { # tool
         delays) names=(the_slow_node_among_a_hundred_is_found processes::) ;;
         debug) names=(sticky_errors_come_back raw_handles captured_work_becomes_a_plan adopted:: processes::) ;;
         runtime) names=(any_may_be_current memory_of_other_contexts_is_refused processes::) ;;
-        initcheck) names+=(raw_nodes_are_between_their_neighbours) ;;
+        initcheck) names+=(raw_nodes_are_between_their_neighbours each_kind_of_node_is_read_and_built) ;;
+        racecheck) names+=(control::relay) ;;
     esac
     printf -- '--skip %s ' "${names[@]}"
 }

@@ -128,6 +128,11 @@ fn draw(state: &State, graph: Handle, text: &mut String) -> Done {
                      | {{{{node handle | func handle}} | {{0x{node:016X} | 0x{function:016X}}}}}\n}}\"];"
                 )
             }
+            Work::Call(_) => writeln!(
+                text,
+                "\"graph_{own}_node_{number}\"[style=\"solid\" shape=\"rectangle\" label=\"{order}\nHOST\n\
+                 node handle: 0x{node:016X}\n\"];"
+            ),
             other => writeln!(
                 text,
                 "\"graph_{own}_node_{number}\"[style=\"solid\" shape=\"record\" label=\"{{\n{}\n\

@@ -4,6 +4,8 @@ use crate::common::*;
 use crate::region::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::{CudaSlice, DevicePtr, sys};
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -259,9 +261,30 @@ pub(crate) fn address(slice: &CudaSlice<u32>) -> u64 {
     address
 }
 
-/// Memory that is of no pool: launches refuse batch operations on memory of a pool, and memcheck takes launches of
-/// graphs that use it for ones after its end.
-pub(crate) fn zeroes(stream: &Arc<CudaStream>, words: usize) -> Result<CudaSlice<u32>, BoxError> {
+/// Memory that is of no pool, and is freed by the call that belongs to the one that allocated it: launches refuse batch
+/// operations on memory of a pool, and memcheck takes memory at the address of some that cudarc has freed, by
+/// `cuMemFreeAsync`, for that.
+pub(crate) struct Unpooled(ManuallyDrop<CudaSlice<u32>>);
+
+impl Deref for Unpooled {
+    type Target = CudaSlice<u32>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Drop for Unpooled {
+    fn drop(&mut self) {
+        // SAFETY: nothing uses the slice after this.
+        let address = unsafe { ManuallyDrop::take(&mut self.0) }.leak();
+        // SAFETY: `zeroes` has allocated the memory, and nothing else frees it. The call waits for what uses it.
+        let _ = unsafe { sys::cuMemFree_v2(address) };
+    }
+}
+
+/// Memory that holds zeroes.
+pub(crate) fn zeroes(stream: &Arc<CudaStream>, words: usize) -> Result<Unpooled, BoxError> {
     let mut address = 0;
     stream.context().bind_to_thread()?;
     // SAFETY: the context is current; the call writes the address.
@@ -269,7 +292,7 @@ pub(crate) fn zeroes(stream: &Arc<CudaStream>, words: usize) -> Result<CudaSlice
     // SAFETY: the memory has room for the numbers, which any bits are, and nothing else frees it.
     let mut memory = unsafe { stream.upgrade_device_ptr(address, words) };
     stream.memset_zeros(&mut memory)?;
-    Ok(memory)
+    Ok(Unpooled(ManuallyDrop::new(memory)))
 }
 
 /// The edge from each node to the next.
@@ -376,7 +399,7 @@ fn chains_that_one_stream_has_ordered_come_apart() -> Result<(), BoxError> {
     let buffers = (0..CHAINS)
         .map(|_| zeroes(&stream, 64))
         .collect::<Result<Vec<_>, _>>()?;
-    let addresses: Vec<u64> = buffers.iter().map(address).collect(); // which a capture cannot be asked for
+    let addresses: Vec<u64> = buffers.iter().map(|buffer| address(buffer)).collect(); // which a capture cannot be asked for
     stream.synchronize()?;
     stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)?;
     for step in 0..LENGTH {
@@ -408,7 +431,7 @@ fn chains_that_one_stream_has_ordered_come_apart() -> Result<(), BoxError> {
     assert!(mended.plan().unneeded_edges().is_empty() && mended.findings().is_empty());
     let contents = buffers
         .iter()
-        .map(|buffer| stream.clone_dtoh(buffer))
+        .map(|buffer| stream.clone_dtoh(&**buffer))
         .collect::<Result<Vec<_>, _>>()?;
     let after = time_of_a_launch(graph, stream.cu_stream());
     println!(
@@ -417,7 +440,7 @@ fn chains_that_one_stream_has_ordered_come_apart() -> Result<(), BoxError> {
     // SAFETY: the graph was captured above, and nothing uses it any more.
     assert_eq!(unsafe { sys::cuGraphDestroy(graph) }, sys::CUresult::CUDA_SUCCESS);
     for (before, after) in contents.iter().zip(&buffers) {
-        assert_eq!(stream.clone_dtoh(after)?[0], 2 * before[0], "as many launches again");
+        assert_eq!(stream.clone_dtoh(&**after)?[0], 2 * before[0], "as many launches again");
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Graphs that are built of what was read from others, and the kinds of nodes that are read.
 
 use crate::common::*;
-use crate::lift::{address, nodes, zeroes};
+use crate::lift::{Unpooled, address, nodes, zeroes};
 use crate::region::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc;
-use graph_runtime::cudarc::driver::{CudaSlice, CudaStream, PushKernelArg, sys};
+use graph_runtime::cudarc::driver::{CudaStream, PushKernelArg, sys};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
@@ -111,7 +111,7 @@ fn each_kind_of_node_is_read_and_built() -> Result<(), BoxError> {
     let context = context(&device);
     let stream = context.new_stream()?;
     let calls = AtomicU32::new(0);
-    let memory: Vec<CudaSlice<u32>> = (0..3).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
+    let memory: Vec<Unpooled> = (0..3).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
     let [x, y, z] = [0, 1, 2].map(|index| address(&memory[index]));
     let graph = captured(&stream, || {
         set(stream.cu_stream(), x, 5)?;
@@ -200,7 +200,7 @@ fn each_kind_of_node_is_read_and_built() -> Result<(), BoxError> {
             set(stream.cu_stream(), address(buffer), 0)?;
         }
         run(graph, &stream)?;
-        let read = memory.iter().map(|buffer| stream.clone_dtoh(buffer));
+        let read = memory.iter().map(|buffer| stream.clone_dtoh(&**buffer));
         contents.push(read.collect::<Result<Vec<_>, _>>()?);
     }
     assert_eq!((contents[0][0][..2].to_vec(), contents[0][2][0]), (vec![9, 6], 3));
@@ -216,7 +216,7 @@ fn a_graph_that_is_built_has_the_edges_that_are_asked_for() -> Result<(), BoxErr
     let (device, _turn) = cuda();
     let kernel = adder(&device);
     let stream = context(&device).new_stream()?;
-    let memory: Vec<CudaSlice<u32>> = (0..2).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
+    let memory: Vec<Unpooled> = (0..2).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
     let addresses = [address(&memory[0]), address(&memory[1])]; // which a capture cannot be asked for
     let graph = captured(&stream, || {
         (0..8).try_for_each(|step| add(&stream, &kernel, addresses[step % 2], step as u32))
@@ -235,7 +235,7 @@ fn a_graph_that_is_built_has_the_edges_that_are_asked_for() -> Result<(), BoxErr
     if is_told {
         call!(cuGraphDestroy(graph)); // the plan is all that is left
     }
-    let expected = memory.iter().map(|buffer| stream.clone_dtoh(buffer));
+    let expected = memory.iter().map(|buffer| stream.clone_dtoh(&**buffer));
     let expected = expected.collect::<Result<Vec<_>, _>>()?;
     let edges = |graph: sys::CUgraph| -> Result<usize> {
         // SAFETY: the graph lives, and nothing changes it.
@@ -256,7 +256,7 @@ fn a_graph_that_is_built_has_the_edges_that_are_asked_for() -> Result<(), BoxErr
             .try_for_each(|buffer| set(stream.cu_stream(), address(buffer), 0))?;
         run(built, &stream)?;
         for (buffer, expected) in memory.iter().zip(&expected) {
-            assert_eq!(stream.clone_dtoh(buffer)?, *expected);
+            assert_eq!(stream.clone_dtoh(&**buffer)?, *expected);
         }
     }
     if !is_told {
@@ -420,7 +420,7 @@ fn the_text_of_a_graph_compiles_and_computes_the_same() -> Result<(), BoxError> 
     let (kernel, sum) = (module.load_function("add_to")?, module.load_function("accumulate")?);
     let stream = context.new_stream()?;
     let calls = AtomicU32::new(0);
-    let memory: Vec<CudaSlice<u32>> = (0..2).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
+    let memory: Vec<Unpooled> = (0..2).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
     let [x, y] = [0, 1].map(|index| address(&memory[index]));
     let graph = captured(&stream, || {
         set(stream.cu_stream(), x, 5)?;
@@ -447,7 +447,7 @@ fn the_text_of_a_graph_compiles_and_computes_the_same() -> Result<(), BoxError> 
     let text = text.replace("\"kernels.ptx\"", "\"tests/kernels/conditionals.ptx\"");
     assert_eq!(text, include_str!("written.rs"));
     run(graph, &stream)?;
-    let contents = memory.iter().map(|buffer| stream.clone_dtoh(buffer));
+    let contents = memory.iter().map(|buffer| stream.clone_dtoh(&**buffer));
     assert_eq!(
         written::launched(&device)?.to_vec(),
         contents.collect::<Result<Vec<_>, _>>()?
@@ -496,7 +496,7 @@ fn copies_to_variables_of_modules_keep_their_order() -> Result<(), BoxError> {
     let context = context(&device);
     let ptx = include_str!("../kernels/constants.ptx");
     let stream = context.new_stream()?;
-    let memory: Vec<CudaSlice<u32>> = (0..2).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
+    let memory: Vec<Unpooled> = (0..2).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
     let [x, y] = [0, 1].map(|index| address(&memory[index]));
     let (mut table, mut bytes, mut raw) = (0, 0, ptr::null_mut());
     let image = std::ffi::CString::new(ptx)?;

@@ -417,8 +417,7 @@ impl DebugExecutable {
         match &program.ops[node] {
             Op::Work(Work::Kernel(kernel)) => {
                 self.parts.cuda.bind().at(site)?;
-                let kernels = &mut self.parts.kernels;
-                kernels.permit(kernel.function, kernel.config.shared).at(site)
+                self.parts.permit(draft, program, node, kernel)
             }
             Op::External(External::Call(_)) => self.parts.renew_call(node).at(site),
             Op::External(External::Capture(call)) => self.record_again(draft, node, call),

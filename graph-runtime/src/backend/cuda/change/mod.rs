@@ -11,7 +11,7 @@ use crate::backend::cuda::predicated::Guard;
 use crate::backend::cuda::{CudaExecutable, attribute};
 use crate::driver::{CUgraph, CUgraphNode};
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::program::{ChangedValue, External, Op, Program, Structure, Work};
+use crate::program::{ChangedValue, External, KernelOp, Op, Program, Structure, Work};
 use graph_plan::Draft;
 use prepared_launch::PreparedLaunch;
 
@@ -119,10 +119,7 @@ impl CudaExecutable {
             }
         };
         match work {
-            Work::Kernel(kernel) => {
-                self.check_addresses(draft, program, node, kernel)?;
-                self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
-            }
+            Work::Kernel(kernel) => self.permit(draft, program, node, kernel)?,
             Work::Memcpy(_) | Work::Memset(_) if program.reach(node).is_some() => {
                 return self.set_enabled(draft, program, node, program.enabled[node]);
             }
@@ -131,6 +128,14 @@ impl CudaExecutable {
             Work::Memcpy(_) | Work::Memset(_) | Work::Join => {}
         }
         self.apply_work(program, node, work).at(site)
+    }
+
+    /// Refuses a launch whose memory is where the kernel cannot access it, and lets the kernel have its dynamic shared
+    /// memory. The context is current.
+    pub(super) fn permit(&mut self, draft: &Draft, program: &Program, node: usize, kernel: &KernelOp) -> Result<()> {
+        self.check_addresses(draft, program, node, kernel)?;
+        let permitted = self.kernels.permit(kernel.function, kernel.config.shared);
+        permitted.at(|| Site::graph(&draft.name).at_node(&draft.nodes[node].name))
     }
 
     /// Makes later launches do this work for `node`, in each of its places. The context is current, and the kind of the
