@@ -2,6 +2,7 @@
 //! [`adding`](super::adding) adds.
 
 use super::host_function::HostFunction;
+use super::types::CUkernelNodeAttrID;
 use std::ffi::c_uint;
 
 /// The value of an attribute of a kernel node.
@@ -180,6 +181,10 @@ pub(crate) struct ReadLaunch {
 
 /// `CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE`
 pub(super) const UPDATABLE: c_uint = 13;
+const COOPERATIVE: c_uint = CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE as c_uint;
+const CLUSTER: c_uint = CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION as c_uint;
+const PRIORITY: c_uint = CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_PRIORITY as c_uint;
+
 impl ReadLaunch {
     /// A launch that no driver has.
     #[cfg(test)]
@@ -195,6 +200,34 @@ impl ReadLaunch {
             handles: [0; 3],
             attributes: Vec::new(),
         }
+    }
+
+    /// The same with an attribute, as words of 32 bits.
+    #[cfg(test)]
+    pub(crate) fn with(mut self, attribute: c_uint, [x, y, z]: [u32; 3]) -> Self {
+        let mut value = AttributeValue::default();
+        value[0] = u64::from(x) | u64::from(y) << 32;
+        value[1] = u64::from(z);
+        self.attributes.push((attribute, value));
+        self
+    }
+
+    /// The attributes of its statement, a line each.
+    pub(crate) fn in_rust(&self) -> String {
+        let attributes = self.attributes.iter().map(|(name, value)| {
+            let words = value.map(|word| [word as u32, (word >> 32) as u32]);
+            match (*name, words.as_flattened()) {
+                (COOPERATIVE, [is_set, ..]) if *is_set != 0 => "        #[cooperative]\n".to_owned(),
+                (CLUSTER, [x, y, z, ..]) if [x, y, z] != [&1; 3] && *x > 0 => {
+                    format!("        #[cluster({x}, {y}, {z})]\n")
+                }
+                (PRIORITY, [priority, ..]) if *priority != 0 => {
+                    format!("        #[priority({})]\n", priority.cast_signed())
+                }
+                _ => String::new(),
+            }
+        });
+        attributes.collect()
     }
 
     /// Whether kernels may change the node while the graph runs.

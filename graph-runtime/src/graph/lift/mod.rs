@@ -305,7 +305,8 @@ impl Lifted {
 
     /// The graph as a `cuda_graph!`, as a start, with the declarations of its kernels: of elements and arguments as the
     /// PTX has them. Comments say what is not known: a node of which that is so is a `join` in its place, so that the
-    /// text compiles if the PTX that was given is beside it, as `kernels.ptx`. Contents of memory are not in it.
+    /// text compiles if the PTX that was given is beside it, as `kernels.ptx`. Nodes that may meet get an edge, in the
+    /// order of the text. Contents of memory are not in it.
     pub fn to_rust(&self) -> String {
         rust::text(self)
     }

@@ -1,7 +1,7 @@
 //! A graph that was read, as the statements of a `cuda_graph!`, with the declarations of its kernels.
 
 use super::effect::Param;
-use super::{Block, Lifted, LiftedNode};
+use super::{Block, Lifted, LiftedNode, Touch};
 use crate::driver::read_node::{ReadFill, ReadNode};
 use graph_plan::{Mode, NodeKind};
 use graph_ptx::ast::Type;
@@ -19,30 +19,39 @@ struct Writer<'l> {
     memory: Vec<String>,
     /// The type of the elements of each memory.
     elements: Vec<Type>,
-    /// The declarations of kernels, by name in the PTX.
-    kernels: BTreeMap<String, String>,
+    /// The declarations of kernels, and their names in it, by name in the PTX.
+    kernels: BTreeMap<String, (String, String)>,
+    /// The names of kernels, and of the graph: all are types.
+    types: Names,
 }
 
 /// The text: the kernels, and the macro call.
 pub(super) fn text(lifted: &Lifted) -> String {
-    let mut names = Names::default();
+    let (mut names, mut types) = (Names::new(METHODS), Names::new(PRIMITIVES));
+    let graph = types.unique(&lifted.plan.name, &[]);
+    let memory = lifted.memory.iter();
     let mut writer = Writer {
         lifted,
-        memory: lifted.memory.iter().map(|block| names.unique(&block.name)).collect(),
-        nodes: lifted.nodes.iter().map(|node| names.unique(&node.name)).collect(),
+        memory: memory.map(|block| names.unique(&block.name, &["_mut"])).collect(),
+        nodes: lifted.nodes.iter().map(|node| names.unique(&node.name, &[])).collect(),
         elements: elements(lifted),
         kernels: BTreeMap::new(),
+        types,
     };
     let mut body = String::new();
+    // A `cuda_graph!` orders nodes that may meet.
+    let mut unordered: HashSet<[&str; 2]> = HashSet::new();
     for finding in lifted.findings() {
-        let _ = writeln!(body, "        // {finding}");
+        let _ = writeln!(body, "        // {}", in_comment(&finding.to_string()));
+        let [one, other] = &finding.nodes;
+        unordered.extend([[&**one, other], [other, one]]);
     }
     for (index, block) in lifted.memory.iter().enumerate() {
         if block.addresses.is_empty() {
             let _ = writeln!(
                 body,
                 "        // {}: memory of a module, which kernels use by name",
-                block.name
+                in_comment(&block.name)
             );
             continue;
         }
@@ -51,31 +60,36 @@ pub(super) fn text(lifted: &Lifted) -> String {
         let _ = writeln!(body, "        device {name}: [{}; {count}];", named(ty));
     }
     let mut is_written = vec![false; lifted.nodes.len()];
+    let mut statements: Vec<usize> = Vec::new();
     let outermost = (0..lifted.nodes.len()).filter(|&index| lifted.nodes[index].owner.is_none());
     let mut outermost: Vec<usize> = outermost.collect();
     outermost.sort_by_key(|&index| lifted.plan.nodes[index].level);
     for index in outermost {
         let node = &lifted.nodes[index];
-        let after: Vec<&str> = node
-            .after
-            .iter()
-            .filter(|(from, _)| is_written[*from])
-            .map(|&(from, _)| &*writer.nodes[from])
-            .collect();
+        let before = node.after.iter().map(|&(from, _)| from);
+        let mut before: Vec<usize> = before.filter(|&from| is_written[from]).collect();
+        let statement = writer.statement(node);
+        if statement.is_ok() {
+            let met = |&&from: &&usize| unordered.contains(&[&*lifted.nodes[from].name, &*node.name]);
+            before.extend(statements.iter().filter(met));
+            statements.push(index);
+        }
+        let after: Vec<&str> = before.iter().map(|&from| &*writer.nodes[from]).collect();
         let after = if after.is_empty() {
             String::new()
         } else {
             format!(" after {}", after.join(", "))
         };
-        let name = writer.nodes[index].clone();
-        match writer.statement(node) {
-            Ok(statement) => {
-                let _ = writeln!(body, "        {} {name} = {statement}{after};", node.kind.keyword());
+        let name = &writer.nodes[index];
+        match statement {
+            Ok((attributes, statement)) => {
+                let keyword = node.kind.keyword();
+                let _ = writeln!(body, "{attributes}        {keyword} {name} = {statement}{after};");
                 is_written[index] = true;
             }
             Err(reason) => {
                 if node.kind != NodeKind::Join {
-                    let _ = writeln!(body, "        // {name}: {reason}");
+                    let _ = writeln!(body, "        // {name}: {}", in_comment(&reason));
                 }
                 // Nothing is before a join that names nothing, and nothing needs it.
                 if !after.is_empty() {
@@ -88,7 +102,6 @@ pub(super) fn text(lifted: &Lifted) -> String {
             let _ = writeln!(body, "        // {name}: edges to it were programmatic");
         }
     }
-    let graph = identifier(&lifted.plan.name);
     let kernels = writer.declarations();
     format!("{kernels}cuda_graph! {{\n    graph {graph} {{\n{body}    }}\n}}\n")
 }
@@ -99,27 +112,34 @@ impl Writer<'_> {
         if self.kernels.is_empty() {
             return String::new();
         }
-        let kernels: String = self.kernels.values().map(String::as_str).collect();
+        let kernels: String = self.kernels.values().map(|(_, text)| text.as_str()).collect();
         format!("#[cuda_kernels(\"kernels.ptx\")] // the PTX that was given\nunsafe extern \"C\" {{\n{kernels}}}\n\n")
     }
 
-    /// The right side of a statement.
-    fn statement(&mut self, node: &LiftedNode) -> Result<String, Reason> {
+    /// The lines before a statement, and its right side.
+    fn statement(&mut self, node: &LiftedNode) -> Result<(String, String), Reason> {
+        if let (NodeKind::Kernel, ReadNode::Kernel(launch)) = (node.kind, &node.work) {
+            let symbol = launch.name.as_deref().ok_or("the driver does not tell its kernel")?;
+            return Ok((launch.in_rust(), self.launch(node, symbol)?));
+        }
+        self.simple(node).map(|statement| (String::new(), statement))
+    }
+
+    /// The right side of a statement that launches no kernel.
+    fn simple(&self, node: &LiftedNode) -> Result<String, Reason> {
         match (node.kind, &node.work) {
-            (NodeKind::Kernel, ReadNode::Kernel(launch)) => {
-                let symbol = launch.name.as_deref().ok_or("the driver does not tell its kernel")?;
-                self.launch(node, symbol)
-            }
             (NodeKind::Memcpy, _) => {
-                let [from, to] = [0, 1].map(|index| self.part(node, index));
-                let ((from, one), (to, other)) = (from?, to?);
+                let ((from, one), (to, other)) = (self.part(node, Mode::Read)?, self.part(node, Mode::Write)?);
+                if node.touches[0].block == node.touches[1].block && meet(&node.touches) {
+                    return Err(format!("a copy of {from} to {to}, which overlap"));
+                }
                 if one != other {
                     return Err(format!("a copy of {from} to {to}, which have other types"));
                 }
                 Ok(format!("{from} -> {to}"))
             }
             (NodeKind::Memset, ReadNode::Fill(fill)) => {
-                let (to, ty) = self.part(node, 0)?;
+                let (to, ty) = self.part(node, Mode::Write)?;
                 let value = value(fill, ty).ok_or_else(|| format!("a fill of {to} with {:?}", fill.value))?;
                 Ok(format!("{to} <- {value}"))
             }
@@ -158,6 +178,15 @@ impl Writer<'_> {
                 "it uses `{variable}` of its module, which is not declared"
             )));
         }
+        let shared = node.touches.iter().enumerate().find_map(|(index, touch)| {
+            let mut before = node.touches[..index].iter().filter(|other| other.block == touch.block);
+            before
+                .find(|other| other.mode.conflicts(touch.mode))
+                .map(|_| touch.block)
+        });
+        if let Some(block) = shared {
+            return Err(unknown(&format!("it gets `{}` twice, to write it", self.memory[block])));
+        }
         let mut arguments = Vec::new();
         let mut params = Vec::new();
         for (number, (bytes, param)) in node.arguments.iter().zip(&node.params).enumerate() {
@@ -172,19 +201,19 @@ impl Writer<'_> {
             params.push(format!("p{number}: {ty}"));
         }
         let plain = node.launch.as_ref().map_or(symbol, |launch| &*launch.kernel);
-        let name = identifier(plain);
+        let known = self.kernels.get(symbol).map(|(name, _)| name.clone());
+        let name = known.unwrap_or_else(|| self.types.unique(plain, &[]));
         let link = if name == symbol {
             String::new()
         } else {
-            format!("    #[link_name = \"{symbol}\"]\n")
+            format!("    #[link_name = {symbol:?}]\n")
         };
         let declaration = format!("{link}    fn {name}({});\n", params.join(", "));
-        if *self
+        let (_, known) = self
             .kernels
             .entry(symbol.to_owned())
-            .or_insert_with(|| declaration.clone())
-            != declaration
-        {
+            .or_insert_with(|| (name.clone(), declaration.clone()));
+        if *known != declaration {
             return Err(unknown("another launch of the kernel has other memory"));
         }
         let dimensions = launch.split_once("<<<").map_or("", |(_, dimensions)| dimensions);
@@ -212,18 +241,18 @@ impl Writer<'_> {
         Ok((format!("{borrow}{part}"), element))
     }
 
-    /// The memory of an access, and the type of its elements.
-    fn part(&self, node: &LiftedNode, access: usize) -> Result<(String, Type), Reason> {
+    /// The memory that a copy or a fill accesses so, and the type of its elements.
+    fn part(&self, node: &LiftedNode, mode: Mode) -> Result<(String, Type), Reason> {
         let unknown = || {
             node.unknown
                 .unwrap_or("it is not known which bytes it touches")
                 .to_owned()
         };
-        let touch = node
-            .touches
-            .get(access)
-            .filter(|_| node.unknown.is_none())
-            .ok_or_else(unknown)?;
+        let mut touches = node.touches.iter().filter(|touch| touch.mode == mode);
+        let touch = touches.next().filter(|_| node.unknown.is_none()).ok_or_else(unknown)?;
+        if touches.next().is_some() {
+            return Err("it reaches from one memory into another one".to_owned());
+        }
         let bytes = touch.bytes.clone().ok_or_else(unknown)?;
         Ok((self.range(touch.block, bytes)?, self.elements[touch.block]))
     }
@@ -231,6 +260,17 @@ impl Writer<'_> {
     /// Bytes of memory, as a place of elements.
     fn range(&self, block: usize, bytes: Range<u64>) -> Result<String, Reason> {
         let (name, addresses) = (&self.memory[block], &self.lifted.memory[block].addresses);
+        let mut others = self.lifted.memory.iter().zip(&self.memory);
+        let meets = |(other, _): &(&Block, &String)| {
+            other.addresses != *addresses
+                && other.addresses.start.max(addresses.start) < other.addresses.end.min(addresses.end)
+        };
+        if let Some((_, other)) = others.find(meets) {
+            return Err(format!("`{name}` and `{other}` have the same bytes"));
+        }
+        if bytes.is_empty() {
+            return Err(format!("no bytes of `{name}`"));
+        }
         if bytes == (0..addresses.end - addresses.start) {
             return Ok(name.clone());
         }
@@ -239,6 +279,15 @@ impl Writer<'_> {
             return Err(format!("the bytes {bytes:?} of `{name}`, which are no whole elements"));
         }
         Ok(format!("{name}[{}..{}]", bytes.start / size, bytes.end / size))
+    }
+}
+
+/// Whether two of the bytes that a node touches are the same.
+fn meet(touches: &[Touch]) -> bool {
+    let both = |one: &Range<u64>, other: &Range<u64>| one.start.max(other.start) < one.end.min(other.end);
+    match touches {
+        [Touch { bytes: Some(one), .. }, Touch { bytes: Some(other), .. }] => both(one, other),
+        _ => true,
     }
 }
 
@@ -339,13 +388,29 @@ fn literal(bits: u64, ty: Type, has_type: bool) -> String {
     }
 }
 
+/// The words that are no names.
+const KEYWORDS: &str = "Self abstract as async await become box break const continue crate do dyn else enum extern false \
+                        final fn for gen if impl in let loop macro match mod move mut override priv pub ref return self \
+                        static struct super trait true try type typeof unsafe unsized use virtual where while yield";
+
+/// The names that every graph has.
+const METHODS: &str = "PLAN build define edit launch launch_async launch_on memory_mut raw synchronize";
+
+/// The types that declarations of kernels name.
+const PRIMITIVES: &str = "Atomic f32 f64 i16 i32 i64 i8 u16 u32 u64 u8";
+
 /// The names that are taken.
-#[derive(Default)]
 struct Names(HashSet<String>);
 
 impl Names {
-    /// A name as Rust allows it, which is not taken yet.
-    fn unique(&mut self, name: &str) -> String {
+    /// All names but keywords and these.
+    fn new(taken: &str) -> Self {
+        let words = KEYWORDS.split_whitespace().chain(taken.split_whitespace());
+        Self(words.map(str::to_owned).collect())
+    }
+
+    /// A name as Rust allows it, which is not taken yet, nor is it with one of these endings.
+    fn unique(&mut self, name: &str, endings: &[&str]) -> String {
         let name = identifier(name);
         let numbered = (1..).map(|number| {
             if number == 1 {
@@ -354,22 +419,34 @@ impl Names {
                 format!("{name}_{number}")
             }
         });
-        let mut free = numbered.filter(|name| !self.0.contains(name));
+        let all = |name: &str| {
+            [""].iter()
+                .chain(endings)
+                .map(|ending| format!("{name}{ending}"))
+                .collect::<Vec<_>>()
+        };
+        let mut free = numbered.filter(|name| all(name).iter().all(|name| !self.0.contains(name)));
         let name = free.next().unwrap_or(name.clone());
-        self.0.insert(name.clone());
+        self.0.extend(all(&name));
         name
     }
 }
 
-/// A name as Rust allows it.
+/// Letters of a name as Rust allows them. Names that begin with `__` are the expansion's.
 fn identifier(name: &str) -> String {
-    let letters = name
-        .chars()
-        .map(|letter| if letter.is_alphanumeric() { letter } else { '_' });
-    let name: String = letters.collect();
-    if name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_') {
-        name
-    } else {
-        format!("n_{name}")
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric();
+    let name = name.replace(|letter| !is_letter(letter), "_");
+    let name_of_letters = name.trim_start_matches('_');
+    match name_of_letters.starts_with(|letter: char| letter.is_ascii_alphabetic()) && !name.starts_with("__") {
+        true => name,
+        false => format!("n_{name}"),
     }
+}
+
+/// Text that does not end a comment, nor shows it as something else.
+fn in_comment(text: &str) -> String {
+    text.replace(
+        |letter: char| letter != ' ' && !letter.is_ascii_graphic() && !letter.is_alphanumeric(),
+        "?",
+    )
 }

@@ -329,3 +329,163 @@ cuda_graph! {
         Some("scale")
     );
 }
+
+/// The lines of the text of nodes that touch memory of these names and addresses.
+fn lines_of(nodes: Vec<LiftedNode>, memory: &[(&str, Range<u64>)]) -> Vec<String> {
+    let blocks = memory
+        .iter()
+        .map(|(name, addresses)| Block::new((*name).to_owned(), addresses.clone()));
+    let text = Lifted::new("in".to_owned(), nodes, blocks.collect()).to_rust();
+    text.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+#[track_caller]
+fn has_lines(lines: &[String], expected: &[&str]) {
+    for expected in expected {
+        assert!(lines.iter().any(|line| line == expected), "{expected}: {lines:#?}");
+    }
+}
+
+/// A launch of a kernel of this name that gets nothing.
+fn launch_of(name: &str, symbol: &str) -> LiftedNode {
+    let mut node = launch(name, 0, Vec::new(), &[]);
+    if let Some(launch) = &mut node.launch {
+        launch.kernel = symbol
+            .trim_start_matches("_Z5")
+            .get(..5)
+            .unwrap_or(symbol)
+            .to_owned()
+            .into();
+    }
+    node.work = ReadNode::Kernel(Box::new(ReadLaunch::named(symbol)));
+    (node.arguments, node.touches) = (Vec::new(), Vec::new());
+    node
+}
+
+#[test]
+fn names_of_graphs_are_names_of_rust() {
+    let nodes = vec![
+        launch_of("one", "_Z5scalePf"),
+        launch_of("two", "_Z5scalePd"),
+        launch_of("three", "move"),
+        launch_of("four", "in_2"),
+        launch_of("five", "f32"),
+        fill("x_mut", 0, 0..64, &[]),
+        fill("launch", 1, 0..64, &[]),
+        fill("__a", 2, 0..64, &[]),
+        fill("\u{b2}", 3, 0..64, &[]),
+    ];
+    let names = ["x", "self", "_", "x\n}\u{202e}"].into_iter().zip(1..);
+    let memory = names.map(|(name, number)| (name, 4096 * number..4096 * number + 64));
+    let lines = lines_of(nodes, &memory.collect::<Vec<_>>());
+    let expected = [
+        "#[link_name = \"_Z5scalePf\"]",
+        "fn scale();",
+        "#[link_name = \"_Z5scalePd\"]",
+        "fn scale_2();",
+        "fn move_2();",
+        "fn in_2_2();",
+        "graph in_2 {",
+        "fn f32_2();",
+        "kernel two = unsafe scale_2<<<4, (16, 16)>>>();",
+        "device self_2: [u32; 16];",
+        "device n__: [u32; 16];",
+        "device x___: [u32; 16];",
+        "memset x_mut_2 = x <- 7;",
+        "memset launch_2 = self_2 <- 7;",
+        "memset n___a = n__ <- 7;",
+        "memset n___2 = x___ <- 7;",
+    ];
+    has_lines(&lines, &expected);
+}
+
+#[test]
+fn comments_end_where_they_end() {
+    let mut host = node("host", NodeKind::Call, Vec::new(), &[]);
+    host.unknown = Some("\u{2028}a\n}\u{202e}");
+    let lines = lines_of(vec![host], &[("a\n}", 0..0)]);
+    has_lines(
+        &lines,
+        &[
+            "// a?}: memory of a module, which kernels use by name",
+            "// host: ?a?}?",
+        ],
+    );
+}
+
+#[test]
+fn what_cannot_be_written_is_no_statement() {
+    let touch = |block, mode, bytes| Touch {
+        block,
+        mode,
+        bytes: Some(bytes),
+    };
+    let copy = |name: &str, touches: Vec<Touch>| node(name, NodeKind::Memcpy, touches, &[]);
+    let mut long = fill("long", 0, 32..64, &[]);
+    long.touches.push(touch(1, Mode::Write, 0..32));
+    let nodes = vec![
+        copy(
+            "from",
+            vec![
+                touch(0, Mode::Read, 0..64),
+                touch(1, Mode::Read, 0..64),
+                touch(3, Mode::Write, 0..128),
+            ],
+        ),
+        copy("same", vec![touch(0, Mode::Read, 0..32), touch(0, Mode::Write, 16..48)]),
+        long,
+        fill("again", 2, 0..64, &[]),
+        fill("none", 0, 32..32, &[]),
+    ];
+    // The third is a part of the fourth.
+    let memory = [
+        ("a", 4096..4160),
+        ("b", 4160..4224),
+        ("c", 8192..8256),
+        ("d", 8192..8320),
+    ];
+    let expected = [
+        "// from: it reaches from one memory into another one",
+        "// same: a copy of a[0..8] to a[4..12], which overlap",
+        "// long: it reaches from one memory into another one",
+        "// again: `c` and `d` have the same bytes",
+        "// none: no bytes of `a`",
+    ];
+    has_lines(&lines_of(nodes, &memory), &expected);
+}
+
+#[test]
+fn kernels_get_memory_once_and_are_launched_as_they_were() {
+    let pointer = Param {
+        mode: Some(Mode::ReadWrite),
+        ty: Type::U64,
+        is_struct: false,
+        element: Some(Type::F32),
+    };
+    let number = |ty| Param {
+        mode: None,
+        ty,
+        is_struct: false,
+        element: None,
+    };
+    let mut twice = launch("twice", 0, vec![pointer, pointer, number(Type::F32)], &[]);
+    twice.arguments[1] = 4096_u64.to_le_bytes().to_vec();
+    twice.touches.push(twice.touches[0].clone());
+    let mut whole = launch("whole", 0, vec![pointer, number(Type::U32), number(Type::F32)], &[]);
+    let named = ReadLaunch::named("scale")
+        .with(2, [1, 0, 0])
+        .with(4, [2, 1, 1])
+        .with(8, [u32::MAX, 0, 0]);
+    whole.work = ReadNode::Kernel(Box::new(named));
+    // Nothing orders it after `whole`, and the macro does.
+    let lines = lines_of(vec![twice, whole, fill("last", 0, 0..64, &[])], &[("x", 4096..4160)]);
+    let expected = [
+        "// twice: scale<<<4, (16, 16)>>>: it gets `x` twice, to write it",
+        "#[cooperative]",
+        "#[cluster(2, 1, 1)]",
+        "#[priority(-1)]",
+        "kernel whole = unsafe scale<<<4, (16, 16)>>>(&mut x, 3_u32, 2.5_f32);",
+        "memset last = x <- 1e-44 after whole;",
+    ];
+    has_lines(&lines, &expected);
+}
