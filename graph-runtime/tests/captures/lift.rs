@@ -399,7 +399,8 @@ fn chains_that_one_stream_has_ordered_come_apart() -> Result<(), BoxError> {
     let buffers = (0..CHAINS)
         .map(|_| zeroes(&stream, 64))
         .collect::<Result<Vec<_>, _>>()?;
-    let addresses: Vec<u64> = buffers.iter().map(|buffer| address(buffer)).collect(); // which a capture cannot be asked for
+    // They cannot be asked for in a capture.
+    let addresses: Vec<u64> = buffers.iter().map(|buffer| address(buffer)).collect();
     stream.synchronize()?;
     stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)?;
     for step in 0..LENGTH {
