@@ -4,7 +4,9 @@ pub(crate) mod modules;
 pub(crate) mod random;
 pub(crate) mod rubbish;
 
-use graph_emulator::{Access, Allocation, Buffer, Fault, Launch, Memory, Module, Options};
+use graph_emulator::{Access, Allocation, Buffer, Fault, Footprint, Launch, Memory, Module, Options, Unordered};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A module and the memory it runs in.
 pub(crate) struct Gpu {
@@ -95,12 +97,7 @@ impl Gpu {
                 Argument::Write(allocation) => (allocation, Access::ReadWrite),
             };
             bytes.push(allocation.address().to_le_bytes().to_vec());
-            buffers.push(Buffer {
-                name,
-                address: allocation.address(),
-                len: allocation.len(),
-                access,
-            });
+            buffers.push(buffer(name, allocation, access));
         }
         let arguments: Vec<&[u8]> = bytes.iter().map(Vec::as_slice).collect();
         let launch = launch(grid, block, &arguments, &buffers, options);
@@ -126,6 +123,34 @@ pub(crate) fn launch<'a>(
         surfaces: &[],
         options,
     }
+}
+
+/// A whole allocation, as memory of a launch.
+pub(crate) fn buffer<'a>(name: &'a str, allocation: &Allocation, access: Access) -> Buffer<'a> {
+    Buffer {
+        name,
+        address: allocation.address(),
+        len: allocation.len(),
+        access,
+    }
+}
+
+/// A launch that is unordered with another one, `node b`, which has this footprint.
+pub(crate) fn beside(footprint: Footprint) -> Options {
+    Options {
+        unordered: vec![Unordered {
+            name: "node `b`".into(),
+            footprint: Arc::new(footprint),
+        }],
+        ..Options::default()
+    }
+}
+
+/// `ptxas`, if it was fetched.
+pub(crate) fn ptxas() -> Option<PathBuf> {
+    let wheel = "../.wheels/nvidia-cuda-nvcc-cu12-12.4.131/nvidia/cuda_nvcc/bin/ptxas";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(wheel);
+    path.exists().then_some(path)
 }
 
 /// Asserts that the message of a fault ends with a text.

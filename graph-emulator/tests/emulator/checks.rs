@@ -1,10 +1,8 @@
 //! The checks that a launch may ask for and their messages, and the state that blocks leave to each other.
 
-use std::sync::Arc;
-
 use crate::common::Argument::{Read, Write};
-use crate::common::{Gpu, download, ends, launch, value};
-use graph_emulator::{Access, Buffer, Conditional, Fault, FaultKind, Footprint, Memory, Module, Options, Unordered};
+use crate::common::{Gpu, beside, buffer, download, ends, launch, value};
+use graph_emulator::{Access, Conditional, Fault, FaultKind, Footprint, Memory, Module, Options};
 
 const ONE: [u32; 3] = [1, 1, 1];
 
@@ -113,13 +111,7 @@ fn allocations_within_another_share_bytes_and_nothing_else() {
     // A launch that touches the same bytes is found, whatever the address.
     let mut footprint = Footprint::new();
     footprint.read(b.home() + 60, 4);
-    let options = Options {
-        unordered: vec![Unordered {
-            name: "the other".into(),
-            footprint: Arc::new(footprint),
-        }],
-        ..Options::default()
-    };
+    let options = beside(footprint);
     assert!(matches!(
         launch(&input, &a, 16, &options).unwrap_err().kind,
         FaultKind::Unordered { .. }
@@ -262,18 +254,10 @@ fn footprints_are_exact_and_keep_others_out() {
     let whole = gpu.upload("whole", &[0u32; 96]);
     let out = gpu.memory.allocate_within("out", &whole, 64, 256).unwrap();
     let input = gpu.upload("in", &[1u32; 64]);
-    let access = [(&input, Access::Read), (&out, Access::ReadWrite)];
-    let names = ["input", "output"];
-    let buffers: Vec<Buffer<'_>> = access
-        .iter()
-        .zip(names)
-        .map(|(&(allocation, access), name)| Buffer {
-            name,
-            address: allocation.address(),
-            len: allocation.len(),
-            access,
-        })
-        .collect();
+    let buffers = [
+        buffer("input", &input, Access::Read),
+        buffer("output", &out, Access::ReadWrite),
+    ];
     let run = |kernel_out: u64, options: &Options| {
         let arguments = [&input.address().to_le_bytes()[..], &kernel_out.to_le_bytes()];
         let launch = launch(ONE, [10, 1, 1], &arguments, &buffers, options);
@@ -287,13 +271,7 @@ fn footprints_are_exact_and_keep_others_out() {
     let (from, to) = (input.address(), whole.address() + 64);
     assert_eq!(first.reads(), std::slice::from_ref(&(from..from + 40)));
     assert_eq!(first.writes(), std::slice::from_ref(&(to + 8..to + 48)));
-    let against = |footprint: Footprint| Options {
-        unordered: vec![Unordered {
-            name: "node `b`".into(),
-            footprint: Arc::new(footprint),
-        }],
-        ..Options::default()
-    };
+    let against = |footprint: Footprint| beside(footprint);
     run(out.address() + 48, &against(first.clone())).unwrap();
     let fault = run(out.address() + 40, &against(first)).unwrap_err();
     assert_eq!(
@@ -373,12 +351,7 @@ fn kernels_allocate_and_free() {
     }
     // Several launches may get the same block of the heap, so footprints leave the heap out.
     let arguments = [&out.address().to_le_bytes()[..], &0u32.to_le_bytes()];
-    let buffers = [Buffer {
-        name: "out",
-        address: out.address(),
-        len: out.len(),
-        access: Access::ReadWrite,
-    }];
+    let buffers = [buffer("out", &out, Access::ReadWrite)];
     let options = Options {
         record_footprint: true,
         ..Options::default()

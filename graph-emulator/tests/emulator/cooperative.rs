@@ -2,7 +2,7 @@
 
 use crate::common::Argument::{Read, Write};
 use crate::common::{Gpu, download, value};
-use graph_emulator::{FaultKind, Options};
+use graph_emulator::{Fault, FaultKind, Options};
 
 /// Each block writes its number plus one, waits for all others at a barrier of the whole grid, then adds what the next
 /// block wrote. The block `lost` stores out of bounds instead of arriving.
@@ -68,7 +68,7 @@ fn together() -> Options {
     }
 }
 
-fn meet(blocks: u32, threads: u32, lost: u32, options: &Options) -> Result<Vec<u32>, graph_emulator::Fault> {
+fn meet(blocks: u32, threads: u32, lost: u32, options: &Options) -> Result<Vec<u32>, Fault> {
     let gpu = Gpu::new(MEET);
     let arrived = gpu.upload("arrived", &[0_u32]);
     let numbers = gpu.upload("numbers", &vec![0_u32; blocks as usize]);
@@ -127,17 +127,21 @@ ADD:
 }
 ";
 
+/// Launches `blocks` of the `meant` blocks; the sums that they wrote.
+fn relay(text: &str, blocks: u32, meant: u32, threads: u32, options: &Options) -> Result<Vec<u32>, Fault> {
+    let gpu = Gpu::new(text);
+    let sums = gpu.upload("sums", &vec![0_u32; meant as usize]);
+    let arguments = [Write(&sums), value(meant)];
+    gpu.launch_with("relay", [blocks, 1, 1], [threads, 1, 1], 0, &arguments, options)?;
+    Ok(download(&sums))
+}
+
 #[test]
 fn blocks_may_wait_for_later_ones_on_few_host_threads() {
-    let gpu = Gpu::new(RELAY);
     for threads in [Some(1), Some(3), None] {
         let options = Options { threads, ..together() };
-        let sums = gpu.upload("sums", &[0_u32; 40]);
-        let arguments = [Write(&sums), value(40_u32)];
-        gpu.launch_with("relay", [40, 1, 1], [96, 1, 1], 0, &arguments, &options)
-            .unwrap();
         let expected: Vec<u32> = (0..40).map(|block| (block + 1..=40).sum()).collect();
-        assert_eq!(download::<u32>(&sums), expected);
+        assert_eq!(relay(RELAY, 40, 40, 96, &options).unwrap(), expected);
     }
 }
 
@@ -146,56 +150,29 @@ fn blocks_may_wait_with_all_their_threads_at_barriers() {
     let wait = RELAY.find("@%p2 bra WAIT;").unwrap();
     let (before, after) = RELAY.split_at(wait);
     let text = format!("{before}bar.red.or.pred %p2, 0, %p2;\n{after}");
-    let gpu = Gpu::new(&text);
     let options = Options {
         threads: Some(1),
         step_limit: Some(1 << 24),
         ..together()
     };
-    let sums = gpu.upload("sums", &[0_u32; 9]);
-    let arguments = [Write(&sums), value(9_u32)];
-    gpu.launch_with("relay", [9, 1, 1], [64, 1, 1], 0, &arguments, &options)
-        .unwrap();
     let expected: Vec<u32> = (0..9).map(|block| (block + 1..=9).sum()).collect();
-    assert_eq!(download::<u32>(&sums), expected);
+    assert_eq!(relay(&text, 9, 9, 64, &options).unwrap(), expected);
 }
 
 #[test]
 fn a_grid_that_waits_in_vain_is_stopped() {
-    let gpu = Gpu::new(RELAY);
-    let sums = gpu.upload("sums", &[0_u32; 3]);
     let options = Options {
         step_limit: Some(100_000),
         ..together()
     };
     // The last block waits for one that is not there.
-    let fault = gpu
-        .launch_with(
-            "relay",
-            [2, 1, 1],
-            [64, 1, 1],
-            0,
-            &[Write(&sums), value(9_u32)],
-            &options,
-        )
-        .unwrap_err();
+    let fault = relay(RELAY, 2, 3, 64, &options).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::StepLimit(_)), "{fault}");
 }
 
 #[test]
 fn one_block_waits_for_nobody() {
-    let gpu = Gpu::new(MEET);
-    let [arrived, numbers, sums, lost] =
-        ["arrived", "numbers", "sums", "lost"].map(|name| gpu.upload(name, &[u32::from(name == "lost") * NOBODY]));
-    let arguments = [
-        Write(&arrived),
-        Write(&numbers),
-        Write(&sums),
-        Read(&lost),
-        value(1_u32),
-    ];
-    gpu.launch("meet", [1; 3], [32, 1, 1], &arguments).unwrap();
-    assert_eq!(download::<u32>(&sums), [2]);
+    assert_eq!(meet(1, 32, NOBODY, &Options::default()).unwrap(), [2]);
 }
 
 #[test]

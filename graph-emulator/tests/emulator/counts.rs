@@ -1,7 +1,8 @@
 //! The counts of bank conflicts and of divergent branches, of kernels whose counts are known; and the stores of values
 //! that are not finite.
 
-use graph_emulator::{Access, Allocation, Buffer, FaultKind, FloatMemory, Launch, Memory, Module, Options, Report};
+use crate::common::{buffer, launch};
+use graph_emulator::{Access, Allocation, FaultKind, FloatMemory, Memory, Module, Options, Report};
 
 const KERNELS: &str = r"
     .version 7.0
@@ -87,16 +88,8 @@ fn report(kernel: &str, argument: u32, threads: u32, count: bool) -> Report {
         count,
         ..Options::default()
     };
-    let launch = Launch {
-        grid: [3, 1, 1],
-        block: [threads, 1, 1],
-        shared_bytes: 0,
-        arguments: &[&argument.to_le_bytes()],
-        buffers: &[],
-        textures: &[],
-        surfaces: &[],
-        options: &options,
-    };
+    let arguments: [&[u8]; 1] = [&argument.to_le_bytes()];
+    let launch = launch([3, 1, 1], [threads, 1, 1], &arguments, &[], &options);
     module.run(kernel, &launch).unwrap()
 }
 
@@ -163,12 +156,7 @@ fn stores_of_values_that_are_not_finite_have_a_place() {
     let memory = Memory::new();
     let module = Module::load(&memory, KERNELS).unwrap();
     let [floats, halves] = ["floats", "halves"].map(|name| memory.allocate(name, 256).unwrap());
-    let buffers = [&floats, &halves].map(|memory| Buffer {
-        name: "memory",
-        address: memory.address(),
-        len: memory.len(),
-        access: Access::ReadWrite,
-    });
+    let buffers = [&floats, &halves].map(|memory| buffer("memory", memory, Access::ReadWrite));
     let watched = |memory: &Allocation, bits, mantissa| FloatMemory {
         address: memory.address(),
         len: memory.len(),
@@ -180,16 +168,9 @@ fn stores_of_values_that_are_not_finite_have_a_place() {
             floats: watched,
             ..Options::default()
         };
-        let launch = Launch {
-            grid: [1, 1, 1],
-            block: [32, 1, 1],
-            shared_bytes: 0,
-            arguments: &[&floats.address().to_le_bytes(), &halves.address().to_le_bytes()],
-            buffers: &buffers,
-            textures: &[],
-            surfaces: &[],
-            options: &options,
-        };
+        let addresses = [&floats, &halves].map(|memory| memory.address().to_le_bytes());
+        let arguments = addresses.each_ref().map(|address| &address[..]);
+        let launch = launch([1; 3], [32, 1, 1], &arguments, &buffers, &options);
         module.run("infinities", &launch).unwrap().not_finite
     };
     assert_eq!(run(Vec::new()), []);

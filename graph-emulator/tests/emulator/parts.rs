@@ -1,8 +1,8 @@
 //! Modules that are loaded for some of their kernels, of PTX that is parsed once.
 
-use crate::common::download;
 use crate::common::modules::many_kernels;
-use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options, Parsed};
+use crate::common::{buffer, download, launch};
+use graph_emulator::{Access, Memory, Module, Options, Parsed};
 use std::time::{Duration, Instant};
 
 const HEAD: &str = ".version 8.4\n.target sm_70\n.address_size 64\n";
@@ -43,21 +43,9 @@ const SOURCE: &str = "
 fn run(memory: &Memory, module: &Module, kernel: &str) -> u32 {
     let data = memory.allocate("data", 4).unwrap();
     data.write(0, &21_u32.to_le_bytes()).unwrap();
-    let launch = Launch {
-        grid: [1; 3],
-        block: [1; 3],
-        shared_bytes: 0,
-        arguments: &[&data.address().to_le_bytes()],
-        buffers: &[Buffer {
-            name: "data",
-            address: data.address(),
-            len: 4,
-            access: Access::ReadWrite,
-        }],
-        textures: &[],
-        surfaces: &[],
-        options: &Options::default(),
-    };
+    let (address, options) = (data.address().to_le_bytes(), Options::default());
+    let (arguments, buffers) = ([&address[..]], [buffer("data", &data, Access::ReadWrite)]);
+    let launch = launch([1; 3], [1; 3], &arguments, &buffers, &options);
     module.launch(kernel, &launch).unwrap();
     download::<u32>(&data)[0]
 }

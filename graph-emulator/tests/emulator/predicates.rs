@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use graph_emulator::{Access, Allocation, Buffer, Fault, FaultKind, Launch, Memory, Module, Options};
+use crate::common::{buffer, ptxas};
+use graph_emulator::{Access, Allocation, Fault, FaultKind, Launch, Memory, Module, Options};
 use graph_ptx::GuardForm;
 
 const ONE: GuardForm = GuardForm::tests(1);
@@ -68,15 +69,9 @@ impl Machine {
         }
         let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
         let buffers = [
-            ("data", &self.data, Access::ReadWrite),
-            ("flags", &self.flags, Access::Read),
+            buffer("data", &self.data, Access::ReadWrite),
+            buffer("flags", &self.flags, Access::Read),
         ];
-        let buffers = buffers.map(|(name, memory, access)| Buffer {
-            name,
-            address: memory.address(),
-            len: memory.len(),
-            access,
-        });
         let block = kernel.required_block().unwrap_or([40, 1, 1]);
         let launch = Launch {
             grid: [2, 1, 1],
@@ -210,12 +205,6 @@ fn copies_of_all_kernels_do_the_same_or_nothing() {
         }
     }
     assert!(same > 300, "{same} kernels, {whole} modules were left");
-}
-
-fn ptxas() -> Option<PathBuf> {
-    let wheel = "../.wheels/nvidia-cuda-nvcc-cu12-12.4.131/nvidia/cuda_nvcc/bin/ptxas";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(wheel);
-    path.exists().then_some(path)
 }
 
 /// A text with copies of all its kernels is as good as the text. (On one text that is written by hand, `ptxas` 12.4

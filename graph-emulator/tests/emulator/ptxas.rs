@@ -1,13 +1,13 @@
 //! Constant expressions, sums and literals as `ptxas` reads them: `kernels/ptxas.txt`, which it confirms where it was
 //! fetched.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use graph_emulator::{Memory, Module};
 
 use crate::common::Argument::Write;
-use crate::common::{Gpu, download, value};
+use crate::common::{Gpu, download, ptxas, value};
 
 const TABLE: &str = include_str!("../kernels/ptxas.txt");
 
@@ -89,12 +89,6 @@ fn reasons_are_told() {
     let expected = "`elect.sync` needs `.target sm_90` or higher, and this module is for `sm_80`";
     assert_eq!(reason("elect.sync %r1|%p1, -1;", "sm_80"), expected);
     assert_eq!(reason("mov.u32 %r1, 7/0;", "sm_90"), "a division by zero");
-}
-
-fn ptxas() -> Option<PathBuf> {
-    let wheel = "../.wheels/nvidia-cuda-nvcc-cu12-12.4.131/nvidia/cuda_nvcc/bin/ptxas";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(wheel);
-    path.exists().then_some(path)
 }
 
 /// The machine code, if `ptxas` takes the code.

@@ -3,10 +3,8 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{Gpu, download};
-use graph_emulator::{
-    Access, Addressing, Allocation, Buffer, Channel, Extent, Filter, Launch, Options, Surface, Texture,
-};
+use crate::common::{Gpu, buffer, download};
+use graph_emulator::{Access, Addressing, Allocation, Channel, Extent, Filter, Launch, Options, Surface, Texture};
 
 /// A line of `texels.txt` that names a kernel, and the words that follow.
 struct Case<'a> {
@@ -94,12 +92,6 @@ impl Case<'_> {
         let stores = self.fields[0].starts_with("sust");
         let (threads, words) = (self.number(14), self.number(15));
         let out = gpu.upload("out", &vec![0u32; threads * words]);
-        let buffer = |name, allocation: &Allocation, access| Buffer {
-            name,
-            address: allocation.address(),
-            len: allocation.len(),
-            access,
-        };
         // A surface's width counts the elements that are accessed.
         let width = match self.number(13) {
             0 => self.number(4),

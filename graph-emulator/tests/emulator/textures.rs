@@ -1,11 +1,10 @@
 //! Accesses of memory through textures and surfaces.
 
-use crate::common::{Gpu, download};
+use crate::common::{Gpu, beside, buffer, download};
 use graph_emulator::{
-    Access, Addressing, Allocation, Buffer, Channel, Extent, FaultKind, Filter, Footprint, Launch, Memory, Module,
-    Operation, Options, Surface, Texture, Unordered,
+    Access, Addressing, Allocation, Channel, Extent, FaultKind, Filter, Footprint, Launch, Memory, Module, Operation,
+    Options, Surface, Texture,
 };
-use std::sync::Arc;
 
 /// A kernel of one thread, of a texture and of memory for its four results. Registers `%r1` and `%f1` on are free.
 fn kernel(body: &str) -> Gpu {
@@ -65,12 +64,6 @@ fn launch(
     options: &Options,
 ) -> Result<([u32; 4], Footprint), FaultKind> {
     let out = gpu.upload("out", &[7_u32; 4]);
-    let buffer = |name, allocation: &Allocation, access| Buffer {
-        name,
-        address: allocation.address(),
-        len: allocation.len(),
-        access,
-    };
     let buffers = [buffer("image", memory, access), buffer("out", &out, Access::ReadWrite)];
     let launch = Launch {
         grid: [1, 1, 1],
@@ -223,13 +216,7 @@ fn reads_through_textures_are_checked_as_loads_are() {
     // The footprint has the four texels around the coordinates: 0, 1, 4 and 5.
     let mut theirs = Footprint::new();
     theirs.write(memory.address() + 20, 4);
-    let options = Options {
-        unordered: vec![Unordered {
-            name: "node `b`".into(),
-            footprint: Arc::new(theirs),
-        }],
-        ..Options::default()
-    };
+    let options = beside(theirs);
     let found = run(&gpu, &memory, linear, Texture::handle(0), &options).unwrap_err();
     let FaultKind::Unordered { access, .. } = &found else {
         panic!("{found}");
@@ -242,13 +229,7 @@ fn reads_through_textures_are_checked_as_loads_are() {
     assert!(run(&gpu, &memory, nearest, Texture::handle(0), &options).is_err());
     let mut theirs = Footprint::new();
     theirs.write(memory.address(), 20);
-    let options = Options {
-        unordered: vec![Unordered {
-            name: "node `b`".into(),
-            footprint: Arc::new(theirs),
-        }],
-        ..Options::default()
-    };
+    let options = beside(theirs);
     assert!(run(&gpu, &memory, nearest, Texture::handle(0), &options).is_ok());
     // Memory that nothing has written.
     memory.forget_contents().unwrap();
