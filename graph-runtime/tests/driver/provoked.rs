@@ -33,6 +33,46 @@ fn host_params() -> sys::CUDA_HOST_NODE_PARAMS {
     }
 }
 
+/// Sets a node of [`Setup::four`] to a kernel.
+fn set_kernel(setup: &Setup, node: usize, threads: u32) -> CUresult {
+    let (exec, nodes) = setup.four();
+    let mut data = setup.data;
+    let mut pointers = [(&raw mut data).cast::<c_void>()];
+    let params = setup.kernel_params(1, threads, 0, &mut pointers);
+    call!(cuGraphExecKernelNodeSetParams_v2(exec, nodes[node], &params))
+}
+
+/// Sets a node of [`Setup::four`] to a copy.
+fn set_copy(setup: &Setup, node: usize, from_host: bool, rows: usize) -> CUresult {
+    let (exec, nodes) = setup.four();
+    let params = setup.copy_params(from_host, rows);
+    let context = setup.context.cu_ctx();
+    call!(cuGraphExecMemcpyNodeSetParams(exec, nodes[node], &params, context))
+}
+
+/// Sets a node of [`Setup::four`] to a memset.
+fn set_fill(setup: &Setup, node: usize, rows: usize) -> CUresult {
+    let (exec, nodes) = setup.four();
+    let params = setup.fill_params(4, rows);
+    let context = setup.context.cu_ctx();
+    call!(cuGraphExecMemsetNodeSetParams(exec, nodes[node], &params, context))
+}
+
+fn instantiate(graph: sys::CUgraph, flags: u64) -> CUresult {
+    let mut exec = ptr::null_mut();
+    let mut params: sys::CUDA_GRAPH_INSTANTIATE_PARAMS = zeroed();
+    params.flags = flags;
+    call!(cuGraphInstantiateWithParams(&mut exec, graph, &mut params))
+}
+
+/// Makes a call while the stream is captured.
+fn captured(setup: &Setup, call: impl FnOnce() -> CUresult) -> CUresult {
+    setup.begin(&setup.stream, 2);
+    let code = call();
+    setup.end(&setup.stream);
+    code
+}
+
 /// Updates an executable graph of a copy and a memset from a graph that `other` makes.
 fn update(setup: &Setup, other: fn(&Setup, sys::CUgraph)) -> CUresult {
     let graph = setup.graph();
@@ -69,9 +109,7 @@ const PROVOKED: &[(&str, Provoke)] = &[
                 let mut node = ptr::null_mut();
                 let added = call!(cuGraphAddHostNode(&mut node, body, ptr::null(), 0, &host_params()));
                 assert_eq!(added, CUresult::CUDA_SUCCESS);
-                let mut exec = ptr::null_mut();
-                let mut params: sys::CUDA_GRAPH_INSTANTIATE_PARAMS = zeroed();
-                call!(cuGraphInstantiateWithParams(&mut exec, graph, &mut params))
+                instantiate(graph, 0)
             }
             Err(code) => code,
         }
@@ -142,22 +180,10 @@ const PROVOKED: &[(&str, Provoke)] = &[
         if closed != CUresult::CUDA_SUCCESS {
             return closed;
         }
-        let mut exec = ptr::null_mut();
-        let mut params: sys::CUDA_GRAPH_INSTANTIATE_PARAMS = zeroed();
-        call!(cuGraphInstantiateWithParams(&mut exec, graph, &mut params))
+        instantiate(graph, 0)
     }),
-    ("UNKNOWN_FLAGS", |setup| {
-        let mut exec = ptr::null_mut();
-        let mut params: sys::CUDA_GRAPH_INSTANTIATE_PARAMS = zeroed();
-        params.flags = 1 << 20;
-        call!(cuGraphInstantiateWithParams(&mut exec, setup.graph(), &mut params))
-    }),
-    ("FLAGS_APART", |setup| {
-        let mut exec = ptr::null_mut();
-        let mut params: sys::CUDA_GRAPH_INSTANTIATE_PARAMS = zeroed();
-        params.flags = 1 | 4;
-        call!(cuGraphInstantiateWithParams(&mut exec, setup.graph(), &mut params))
-    }),
+    ("UNKNOWN_FLAGS", |setup| instantiate(setup.graph(), 1 << 20)),
+    ("FLAGS_APART", |setup| instantiate(setup.graph(), 1 | 4)),
     ("NODE_OF_ANOTHER_GRAPH", |setup| {
         let (exec, _) = setup.four();
         call!(cuGraphNodeSetEnabled(exec, setup.kernel(setup.graph()), 0))
@@ -166,79 +192,22 @@ const PROVOKED: &[(&str, Provoke)] = &[
         let (exec, nodes) = setup.four();
         call!(cuGraphNodeSetEnabled(exec, nodes[3], 0))
     }),
-    ("SET_KERNEL_OF_OTHER", |setup| {
-        let (exec, nodes) = setup.four();
-        let mut data = setup.data;
-        let mut pointers = [(&raw mut data).cast::<c_void>()];
-        let params = setup.kernel_params(1, 1, 0, &mut pointers);
-        call!(cuGraphExecKernelNodeSetParams_v2(exec, nodes[1], &params))
-    }),
-    ("SET_COPY_OF_OTHER", |setup| {
-        let (exec, nodes) = setup.four();
-        let params = setup.copy_params(false, 1);
-        call!(cuGraphExecMemcpyNodeSetParams(
-            exec,
-            nodes[2],
-            &params,
-            setup.context.cu_ctx()
-        ))
-    }),
-    ("SET_FILL_OF_OTHER", |setup| {
-        let (exec, nodes) = setup.four();
-        let params = setup.fill_params(4, 1);
-        call!(cuGraphExecMemsetNodeSetParams(
-            exec,
-            nodes[1],
-            &params,
-            setup.context.cu_ctx()
-        ))
-    }),
+    ("SET_KERNEL_OF_OTHER", |setup| set_kernel(setup, 1, 1)),
+    ("SET_COPY_OF_OTHER", |setup| set_copy(setup, 2, false, 1)),
+    ("SET_FILL_OF_OTHER", |setup| set_fill(setup, 1, 1)),
     ("SET_CALL_OF_OTHER", |setup| {
         let (exec, nodes) = setup.four();
         call!(cuGraphExecHostNodeSetParams(exec, nodes[1], &host_params()))
     }),
-    ("SET_COPY_ROWS", |setup| {
-        let (exec, nodes) = setup.four();
-        let params = setup.copy_params(false, 2);
-        call!(cuGraphExecMemcpyNodeSetParams(
-            exec,
-            nodes[1],
-            &params,
-            setup.context.cu_ctx()
-        ))
-    }),
-    ("SET_COPY_KIND", |setup| {
-        let (exec, nodes) = setup.four();
-        let params = setup.copy_params(true, 1);
-        call!(cuGraphExecMemcpyNodeSetParams(
-            exec,
-            nodes[1],
-            &params,
-            setup.context.cu_ctx()
-        ))
-    }),
-    ("SET_FILL_ROWS", |setup| {
-        let (exec, nodes) = setup.four();
-        let params = setup.fill_params(4, 2);
-        call!(cuGraphExecMemsetNodeSetParams(
-            exec,
-            nodes[2],
-            &params,
-            setup.context.cu_ctx()
-        ))
-    }),
+    ("SET_COPY_ROWS", |setup| set_copy(setup, 1, false, 2)),
+    ("SET_COPY_KIND", |setup| set_copy(setup, 1, true, 1)),
+    ("SET_FILL_ROWS", |setup| set_fill(setup, 2, 2)),
     ("KERNEL_GRID", |setup| setup.add_kernel(setup.graph(), 0, 1, 0).0),
     ("KERNEL_THREADS", |setup| setup.add_kernel(setup.graph(), 1, 1025, 0).0),
     ("KERNEL_SHARED", |setup| {
         setup.add_kernel(setup.graph(), 1, 1, 64 << 10).0
     }),
-    ("SET_KERNEL_THREADS", |setup| {
-        let (exec, nodes) = setup.four();
-        let mut data = setup.data;
-        let mut pointers = [(&raw mut data).cast::<c_void>()];
-        let params = setup.kernel_params(1, 1025, 0, &mut pointers);
-        call!(cuGraphExecKernelNodeSetParams_v2(exec, nodes[0], &params))
-    }),
+    ("SET_KERNEL_THREADS", |setup| set_kernel(setup, 0, 1025)),
     ("FILL_ELEMENT", |setup| {
         let mut node = ptr::null_mut();
         let params = setup.fill_params(3, 1);
@@ -278,22 +247,13 @@ const PROVOKED: &[(&str, Provoke)] = &[
     }),
     ("LAUNCH_ON_CAPTURING", |setup| {
         let (exec, _) = setup.four();
-        setup.begin(&setup.stream, 2);
-        let code = call!(cuGraphLaunch(exec, setup.stream.cu_stream()));
-        setup.end(&setup.stream);
-        code
+        captured(setup, || call!(cuGraphLaunch(exec, setup.stream.cu_stream())))
     }),
     ("SYNCHRONIZE_CAPTURING", |setup| {
-        setup.begin(&setup.stream, 2);
-        let code = call!(cuStreamSynchronize(setup.stream.cu_stream()));
-        setup.end(&setup.stream);
-        code
+        captured(setup, || call!(cuStreamSynchronize(setup.stream.cu_stream())))
     }),
     ("QUERY_CAPTURING", |setup| {
-        setup.begin(&setup.stream, 2);
-        let code = call!(cuStreamQuery(setup.stream.cu_stream()));
-        setup.end(&setup.stream);
-        code
+        captured(setup, || call!(cuStreamQuery(setup.stream.cu_stream())))
     }),
     ("ALLOCATE_IN_CAPTURE", |setup| {
         setup.begin(&setup.stream, 1);
@@ -303,10 +263,7 @@ const PROVOKED: &[(&str, Provoke)] = &[
         code
     }),
     ("CAPTURE_TWICE", |setup| {
-        setup.begin(&setup.stream, 2);
-        let code = setup.begin(&setup.stream, 2);
-        setup.end(&setup.stream);
-        code
+        captured(setup, || setup.begin(&setup.stream, 2))
     }),
     ("END_WITHOUT_CAPTURE", |setup| setup.end(&setup.stream)),
     ("END_UNJOINED", |setup| {
@@ -329,10 +286,7 @@ const PROVOKED: &[(&str, Provoke)] = &[
     ("ISOLATION", |setup| {
         let event = setup.event();
         call!(cuEventRecord(event, setup.other.cu_stream()));
-        setup.begin(&setup.stream, 2);
-        let code = call!(cuStreamWaitEvent(setup.stream.cu_stream(), event, 0));
-        setup.end(&setup.stream);
-        code
+        captured(setup, || call!(cuStreamWaitEvent(setup.stream.cu_stream(), event, 0)))
     }),
     ("MERGE", |setup| {
         let event = setup.event();
@@ -348,11 +302,10 @@ const PROVOKED: &[(&str, Provoke)] = &[
         let event = setup.event();
         call!(cuEventRecord(event, setup.stream.cu_stream()));
         call!(cuEventSynchronize(event));
-        setup.begin(&setup.stream, 2);
-        call!(cuEventRecord(event, setup.stream.cu_stream()));
-        let code = call!(cuEventQuery(event));
-        setup.end(&setup.stream);
-        code
+        captured(setup, || {
+            call!(cuEventRecord(event, setup.stream.cu_stream()));
+            call!(cuEventQuery(event))
+        })
     }),
     ("FREE_TWICE", |_| {
         let address = made!(cuMemAlloc_v2(address, 64));
