@@ -32,6 +32,8 @@ struct Scope<'a> {
     /// Labels, target lists and prototypes by name; the value is the name in the body.
     labels: HashMap<&'a str, String>,
     references: Vec<(&'a str, Token<'a>, Reference)>,
+    /// The target lists that operands name which were declared before, by their names in the body.
+    lists: Vec<(Reference, String)>,
 }
 
 /// The scopes open at a point of a function, innermost last, and the body that is being filled.
@@ -69,6 +71,9 @@ impl<'a> Names<'a> {
     pub(super) fn close(&mut self) -> Option<(&'a str, Token<'a>)> {
         let scope = self.scopes.pop()?;
         let mut missing = None;
+        for (reference, list) in scope.lists {
+            self.resolve(reference, &list);
+        }
         for (name, token, reference) in scope.references {
             if let Some(label) = scope.labels.get(name) {
                 self.resolve(reference, label);
@@ -223,10 +228,22 @@ impl<'a> Names<'a> {
 
     /// Notes that an operand of the instruction about to be pushed may name a label.
     pub(super) fn refer_operand(&mut self, name: &'a str, token: Token<'a>, operand: usize) {
-        let instruction = self.body.instructions.len();
-        self.innermost()
-            .references
-            .push((name, token, Reference::Operand(instruction, operand)));
+        let reference = Reference::Operand(self.body.instructions.len(), operand);
+        match self.list(name) {
+            Some(list) => self.innermost().lists.push((reference, list)),
+            None => self.innermost().references.push((name, token, reference)),
+        }
+    }
+
+    /// The target list of this name that was declared before. A list is that, also if the scope declares another one
+    /// later; a label is that of its scope, wherever it stands.
+    fn list(&self, name: &str) -> Option<String> {
+        let lists = &self.body.target_lists;
+        if lists.is_empty() {
+            return None;
+        }
+        let label = self.scopes.iter().rev().find_map(|scope| scope.labels.get(name))?;
+        lists.iter().any(|(known, _)| known == label).then(|| label.clone())
     }
 
     /// Notes that an entry of the target list about to be pushed names a label.

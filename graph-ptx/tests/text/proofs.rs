@@ -120,6 +120,11 @@ fn indexed_branches_lead_to_a_target() {
     let branch = "TS: .branchtargets A, END; brx.idx %r1, TS; A: ret;";
     is_open(branch, at_least(0));
     is_proved(&format!("setp.gt.u32 %p1, %r1, 1; @%p1 bra END; {branch}"), at_least(0));
+    // As `ptxas` reads it: the list is the one that was declared before, and the label is that of the scope.
+    let lists = "TS: .branchtargets A, END; mov.u32 %r6, 0; mov.u32 %r9, 1; \
+                 { brx.idx %r6, TS; TS: .branchtargets END, END; } A: ";
+    is_open(&format!("{lists} store;"), at_least(0));
+    is_proved(&format!("{lists} ret;"), at_least(0));
 }
 
 #[test]
