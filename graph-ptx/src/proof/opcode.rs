@@ -120,7 +120,6 @@ pub(super) const HARMLESS: &[&str] = &[
     "pmevent",
     "prefetch",
     "prefetchu",
-    "applypriority",
     "setmaxnreg",
     "griddepcontrol",
     "sust",

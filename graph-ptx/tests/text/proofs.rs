@@ -479,4 +479,7 @@ fn addresses_in_vectors_are_addresses() {
         "cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%rd2, {%r1}];",
         at_least(1),
     );
+    // Outside of global memory, it may do anything.
+    is_open("applypriority.global.L2::evict_normal [%rd2], 128;", at_least(1));
+    is_proved("prefetch.global.L1 [%rd2];", at_least(1));
 }
