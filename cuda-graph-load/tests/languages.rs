@@ -1,12 +1,14 @@
-//! A graph that Rust saves, and that C and Python open, on the emulator.
+//! A graph that Rust saves, and that C and Python open, on the emulator; and what calls from C say of mistakes.
 #![cfg(target_os = "linux")]
 
-use cuda_graph_load as _; // so that the library is built
+use cuda_graph_load::{CudaGraphLift, CudaGraphMemory, cuda_graph_error, cuda_graph_lift, cuda_graph_lift_build};
 use graph_runtime::{AnyGraph, Device, cuda_graph, cuda_kernels};
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr, c_char};
+use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::ptr;
 
 #[cuda_kernels("../graph-runtime/tests/kernels/test_kernels.ptx")]
 unsafe extern "C" {
@@ -93,4 +95,50 @@ fn python_opens_binds_and_launches() {
         .env("PYTHONDONTWRITEBYTECODE", "1");
     run.env("CUDA_GRAPH_LOAD", library().join("libcuda_graph_load.so"));
     assert_eq!(output(&mut run), expected(&path) + "1 0.25\n");
+}
+
+#[test]
+fn mistakes_of_lifts_are_messages() {
+    let bad = c"nonsense".as_ptr();
+    let mut result = CudaGraphLift::default();
+    // SAFETY: all zeros are memory without a name.
+    let unnamed: CudaGraphMemory = unsafe { MaybeUninit::zeroed().assume_init() };
+    let nothing = ptr::null_mut();
+    let lift = |memory: &[CudaGraphMemory], ptx: &[*const c_char], result: *mut CudaGraphLift| {
+        let (blocks, modules) = (memory.as_ptr(), ptx.as_ptr());
+        // SAFETY: the lists have as many elements as is said, and the texts end with zero bytes.
+        let code = unsafe { cuda_graph_lift(nothing, blocks, memory.len(), modules, ptx.len(), 0, result) };
+        assert_eq!(code, 1);
+        message()
+    };
+    // SAFETY: the result is no place, and the call says so.
+    assert_eq!(unsafe { cuda_graph_lift_build(0, ptr::null_mut()) }, 1);
+    assert_eq!(message(), "the result is NULL");
+    let mut built = ptr::null_mut();
+    // SAFETY: the result is a place.
+    assert_eq!(unsafe { cuda_graph_lift_build(0, &mut built) }, 1);
+    assert_eq!(message(), "this thread has read no graph");
+    let messages = [
+        lift(&[], &[], ptr::null_mut()),
+        lift(&[], &[], &mut result),
+        lift(&[unnamed], &[], &mut result),
+        lift(&[], &[bad], &mut result),
+    ];
+    assert_eq!(
+        messages[..3],
+        ["the result is NULL", "the graph is NULL", "the name of memory is NULL"]
+    );
+    assert!(
+        messages[3].contains("the PTX that was given for a lift"),
+        "{}",
+        messages[3]
+    );
+}
+
+/// The message of the last failure.
+fn message() -> String {
+    // SAFETY: it is a text of this thread.
+    unsafe { CStr::from_ptr(cuda_graph_error()) }
+        .to_string_lossy()
+        .into_owned()
 }
