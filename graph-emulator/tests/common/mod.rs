@@ -71,6 +71,13 @@ impl Gpu {
         self.launch_with(kernel, grid, block, 0, arguments, &Options::default())
     }
 
+    /// A launch in one dimension, which ends without a fault.
+    #[track_caller]
+    pub(crate) fn run(&self, kernel: &str, blocks: u32, threads: u32, arguments: &[Argument<'_>]) {
+        let launched = self.launch(kernel, [blocks, 1, 1], [threads, 1, 1], arguments);
+        launched.unwrap_or_else(|fault| panic!("{kernel}: {fault}"));
+    }
+
     /// The fault of a launch.
     pub(crate) fn fault(&self, kernel: &str, grid: [u32; 3], block: [u32; 3], arguments: &[Argument<'_>]) -> Fault {
         self.launch(kernel, grid, block, arguments).expect_err(kernel)

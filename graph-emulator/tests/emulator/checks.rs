@@ -330,7 +330,7 @@ fn blocks_leave_nothing_to_each_other() {
 fn functions_take_and_return_registers() {
     let gpu = gpu();
     let out = gpu.upload("out", &[0u32; 120]);
-    gpu.launch("registers", ONE, [40, 1, 1], &[Write(&out)]).unwrap();
+    gpu.run("registers", 1, 40, &[Write(&out)]);
     let results = download::<u32>(&out);
     for thread in 0..40u32 {
         let index = thread as usize;
@@ -345,8 +345,7 @@ fn kernels_allocate_and_free() {
     let gpu = gpu();
     let out = gpu.upload("out", &[9u32; 64]);
     for _ in 0..3 {
-        gpu.launch("heap", [8, 1, 1], [64, 1, 1], &[Write(&out), value(0u32)])
-            .unwrap();
+        gpu.run("heap", 8, 64, &[Write(&out), value(0u32)]);
         assert_eq!(download::<u32>(&out), (0..64).collect::<Vec<_>>());
     }
     // Several launches may get the same block of the heap, so footprints leave the heap out.

@@ -166,7 +166,7 @@ fn traps_and_deep_recursion() {
     let fault = gpu.fault("trap", [2, 1, 1], [32, 1, 1], &[Write(&out)]);
     let wanted = (FaultKind::Trap, [0, 0, 0], [5, 0, 0]);
     assert_eq!((fault.kind, fault.block, fault.thread), wanted);
-    gpu.launch("overflow", ONE, ONE, &[Write(&out), value(500i32)]).unwrap();
+    gpu.run("overflow", 1, 1, &[Write(&out), value(500i32)]);
     let expected = (1..=500u32).fold(1, |deep: u32, n| n ^ deep.wrapping_mul(3));
     assert_eq!(download::<u32>(&out)[0], expected);
     let fault = gpu.fault("overflow", ONE, ONE, &[Write(&out), value(1_000_000i32)]);
@@ -289,7 +289,7 @@ ld.global.u64 p, [table]; => unknown instruction: `frobnicate.b32` in `unknown`,
     for (body, expected) in cases.lines().map(|case| case.split_once(" => ").expect("a reason")) {
         let gpu = with_fine(body);
         let out = gpu.upload("out", &[0_u32]);
-        gpu.launch("fine", [1; 3], [1; 3], &[Write(&out)]).unwrap();
+        gpu.run("fine", 1, 1, &[Write(&out)]);
         assert_eq!(download::<u32>(&out), [7]);
         assert!(gpu.module.kernel("fine").unwrap().refused().is_none());
         let refused = gpu.module.kernel("broken").unwrap().refused().unwrap();

@@ -37,13 +37,12 @@ fn structs_by_value_and_constant_tables() {
     let input: Vec<i32> = (0..100).collect();
     let (input, out) = (gpu.upload("in", &input), gpu.upload("out", &[0f32; 100]));
     let pair = [0.5f32.to_le_bytes(), (-7i32).to_le_bytes()].concat();
-    gpu.launch(
+    gpu.run(
         "by_value",
-        [1, 1, 1],
-        [128, 1, 1],
+        1,
+        128,
         &[Bytes(pair), Read(&input), Write(&out), value(100u32)],
-    )
-    .unwrap();
+    );
     let table = [1.0, 2.0, 4.0, 8.0];
     let expected = ramp(100, |i| 0.5 * (i as f32 - 7.0) + table[i % 4]);
     assert_eq!(download::<f32>(&out), expected);
@@ -76,8 +75,7 @@ fn reductions() {
     let values: Vec<f32> = ramp(10_000, |i| (i % 10) as f32);
     let (input, out) = (gpu.upload("in", &values), gpu.upload("out", &[0f32]));
     let arguments = [Read(&input), Write(&out), value(10_000i32)];
-    gpu.launch("reduce_shuffle", [8, 1, 1], [256, 1, 1], &arguments)
-        .unwrap();
+    gpu.run("reduce_shuffle", 8, 256, &arguments);
     assert_eq!(download::<f32>(&out), [45_000.0]);
 
     let values: Vec<i32> = (0..1024).map(|i| i * i - 1000).collect();
@@ -104,7 +102,7 @@ fn histogram_with_shared_atomics() {
         .collect();
     let (input, bins) = (gpu.upload("in", &values), gpu.upload("bins", &[0u32; 256]));
     let arguments = [Read(&input), Write(&bins), value(50_000i32)];
-    gpu.launch("histogram", [16, 1, 1], [256, 1, 1], &arguments).unwrap();
+    gpu.run("histogram", 16, 256, &arguments);
     let mut expected = [0u32; 256];
     values.iter().for_each(|&value| expected[usize::from(value)] += 1);
     assert_eq!(download::<u32>(&bins), expected);
@@ -115,8 +113,7 @@ fn scan_and_softmax() {
     let gpu = gpu();
     let values: Vec<i32> = (0..256).map(|i| i * 31 % 17 - 5).collect();
     let (input, out) = (gpu.upload("in", &values), gpu.upload("out", &[0i32; 256]));
-    gpu.launch("scan", [1, 1, 1], [256, 1, 1], &[Read(&input), Write(&out)])
-        .unwrap();
+    gpu.run("scan", 1, 256, &[Read(&input), Write(&out)]);
     let sums: Vec<i32> = values
         .iter()
         .scan(0, |sum, value| {
@@ -128,13 +125,7 @@ fn scan_and_softmax() {
 
     let values = ramp(4 * 300, |i| (i as f32 * 0.37).sin() * 4.0);
     let (input, out) = (gpu.upload("in", &values), gpu.upload("out", &[0f32; 1200]));
-    gpu.launch(
-        "softmax",
-        [4, 1, 1],
-        [128, 1, 1],
-        &[Read(&input), Write(&out), value(300i32)],
-    )
-    .unwrap();
+    gpu.run("softmax", 4, 128, &[Read(&input), Write(&out), value(300i32)]);
     for (row, result) in values.chunks(300).zip(download::<f32>(&out).chunks(300)) {
         let total: f64 = row.iter().map(|&value| f64::from(value).exp()).sum();
         for (value, result) in row.iter().zip(result) {
@@ -168,11 +159,11 @@ fn spin_lock_between_lanes_warps_and_blocks() {
 fn recursion_and_function_pointers() {
     let gpu = gpu();
     let out = gpu.upload("out", &[0i32; 64]);
-    gpu.launch("recursion", [1, 1, 1], [64, 1, 1], &[Write(&out)]).unwrap();
+    gpu.run("recursion", 1, 64, &[Write(&out)]);
     let fibonacci = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89];
     let expected: Vec<i32> = (0..64).map(|i| fibonacci[i % 12]).collect();
     assert_eq!(download::<i32>(&out), expected);
-    gpu.launch("indirect", [1, 1, 1], [64, 1, 1], &[Write(&out)]).unwrap();
+    gpu.run("indirect", 1, 64, &[Write(&out)]);
     let expected: Vec<i32> = (0..64).map(|i| if i % 2 == 0 { 2 * i } else { i * i }).collect();
     assert_eq!(download::<i32>(&out), expected);
 }
@@ -182,8 +173,7 @@ fn module_variables_keep_their_values() {
     let gpu = gpu();
     let out = gpu.upload("out", &[0i32]);
     for launches in 1..4 {
-        gpu.launch("count_launches", [1, 1, 1], [32, 1, 1], &[Write(&out)])
-            .unwrap();
+        gpu.run("count_launches", 1, 32, &[Write(&out)]);
         assert_eq!(download::<i32>(&out), [launches]);
     }
     let mut bytes = [0; 4];
@@ -195,7 +185,7 @@ fn module_variables_keep_their_values() {
 fn votes_matches_and_divergent_shuffles() {
     let gpu = gpu();
     let out = gpu.upload("out", &[0u32; 32]);
-    gpu.launch("votes", [1, 1, 1], [32, 1, 1], &[Write(&out)]).unwrap();
+    gpu.run("votes", 1, 32, &[Write(&out)]);
     let ballot = (0..32)
         .filter(|lane| lane % 3 == 0)
         .fold(0u32, |all, lane| all | 1 << lane);
@@ -218,13 +208,7 @@ fn library_functions() {
     let gpu = gpu();
     let values = ramp(256, |i| i as f32 * 0.173 - 20.0);
     let (input, out) = (gpu.upload("in", &values), gpu.upload("out", &[0f32; 256]));
-    gpu.launch(
-        "trigonometry",
-        [2, 1, 1],
-        [128, 1, 1],
-        &[Read(&input), Write(&out), value(256i32)],
-    )
-    .unwrap();
+    gpu.run("trigonometry", 2, 128, &[Read(&input), Write(&out), value(256i32)]);
     for (x, result) in values.iter().zip(download::<f32>(&out)) {
         let large = f64::from(x * 1e6);
         let x = f64::from(*x);
@@ -233,13 +217,7 @@ fn library_functions() {
     }
     let values: Vec<f64> = values.iter().map(|&value| f64::from(value)).collect();
     let (input, out) = (gpu.upload("in", &values), gpu.upload("out", &[0f64; 256]));
-    gpu.launch(
-        "doubles",
-        [2, 1, 1],
-        [128, 1, 1],
-        &[Read(&input), Write(&out), value(256i32)],
-    )
-    .unwrap();
+    gpu.run("doubles", 2, 128, &[Read(&input), Write(&out), value(256i32)]);
     for (x, result) in values.iter().zip(download::<f64>(&out)) {
         let expected = x.sin() * x.exp() / (x * x + 1.0).sqrt();
         assert!(
@@ -259,7 +237,7 @@ fn integer_functions() {
     let db = gpu.upload("b", &b);
     let out = gpu.upload("out", &[0i64; 1000]);
     let arguments = [Read(&da), Read(&db), Write(&out), value(1000i32)];
-    gpu.launch("integers", [8, 1, 1], [128, 1, 1], &arguments).unwrap();
+    gpu.run("integers", 8, 128, &arguments);
     let expected: Vec<i64> = a
         .iter()
         .zip(&b)

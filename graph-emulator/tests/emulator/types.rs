@@ -10,9 +10,6 @@ fn gpu() -> Gpu {
     Gpu::new(include_str!("../kernels/types.ptx"))
 }
 
-const ONE: [u32; 3] = [1, 1, 1];
-const WARP: [u32; 3] = [32, 1, 1];
-
 /// Numbers of all magnitudes.
 fn numbers(count: u32, seed: u64) -> Vec<f32> {
     let mut random = Random(seed);
@@ -36,8 +33,7 @@ fn half_precision() {
     let da = gpu.upload("a", &pack(&a));
     let db = gpu.upload("b", &pack(&b));
     let out = gpu.upload("out", &[0u32; 32]);
-    gpu.launch("halves", ONE, WARP, &[Read(&da), Read(&db), Write(&out), value(32i32)])
-        .unwrap();
+    gpu.run("halves", 1, 32, &[Read(&da), Read(&db), Write(&out), value(32i32)]);
     let expected: Vec<f16> = a
         .iter()
         .zip(&b)
@@ -55,8 +51,7 @@ fn brain_floats() {
     let gpu = gpu();
     let a: Vec<f32> = (0..32).map(|i| (i as f32 - 9.0) * 0.7).collect();
     let (da, out) = (gpu.upload("a", &a), gpu.upload("out", &[0f32; 32]));
-    gpu.launch("brains", ONE, WARP, &[Read(&da), Write(&out), value(32i32)])
-        .unwrap();
+    gpu.run("brains", 1, 32, &[Read(&da), Write(&out), value(32i32)]);
     let expected: Vec<f32> = a
         .iter()
         .map(|&a| {
@@ -73,7 +68,7 @@ fn conversions_saturate_and_round() {
     let mut a = numbers(26, 5);
     a.extend([0.0, -0.0, f32::NAN, f32::INFINITY, -2.5, 3.5]);
     let (da, out) = (gpu.upload("a", &a), gpu.upload("out", &[0i32; 512]));
-    gpu.launch("conversions", ONE, WARP, &[Read(&da), Write(&out)]).unwrap();
+    gpu.run("conversions", 1, 32, &[Read(&da), Write(&out)]);
     let nan_or = |x: f32| if x.is_nan() { 0x7fff_ffff } else { x.to_bits() as i32 };
     for (i, (x, got)) in a.iter().copied().zip(download::<i32>(&out).chunks(16)).enumerate() {
         let wide = if x.is_nan() { i64::MIN } else { x as i64 };
@@ -112,8 +107,7 @@ fn directed_rounding() {
     let da = gpu.upload("a", &a);
     let db = gpu.upload("b", &b);
     let out = gpu.upload("out", &[0f32; 384]);
-    gpu.launch("rounding", ONE, WARP, &[Read(&da), Read(&db), Write(&out)])
-        .unwrap();
+    gpu.run("rounding", 1, 32, &[Read(&da), Read(&db), Write(&out)]);
     for ((&a, &b), got) in a.iter().zip(&b).zip(download::<f32>(&out).chunks(12)) {
         let (wide_a, wide_b) = (f64::from(a), f64::from(b));
         let near = |got: f32, exact: f64| (f64::from(got) - exact).abs() <= exact.abs() * 1.3e-7;
@@ -136,8 +130,7 @@ fn carry_chains() {
         .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(i as u32))
         .collect();
     let (da, out) = (gpu.upload("a", &a), gpu.upload("out", &[0u64; 64]));
-    gpu.launch("wide_integers", ONE, WARP, &[Read(&da), Write(&out)])
-        .unwrap();
+    gpu.run("wide_integers", 1, 32, &[Read(&da), Write(&out)]);
     let expected: Vec<u64> = a
         .windows(2)
         .flat_map(|pair| {
@@ -156,7 +149,7 @@ fn bit_tricks() {
     let gpu = gpu();
     let a: Vec<u32> = (0..32u32).map(|i| i.wrapping_mul(0x9e37_79b9).rotate_left(i)).collect();
     let (da, out) = (gpu.upload("a", &a), gpu.upload("out", &[0u32; 32]));
-    gpu.launch("bit_tricks", ONE, WARP, &[Read(&da), Write(&out)]).unwrap();
+    gpu.run("bit_tricks", 1, 32, &[Read(&da), Write(&out)]);
     let expected: Vec<u32> = (0..32)
         .map(|i| {
             let (x, y) = (a[i], a[(i + 1) % 32]);
@@ -192,7 +185,7 @@ fn atomics_of_64_bits() {
     let (sum, total) = (gpu.upload("sum", &[0u64]), gpu.upload("total", &[0f64]));
     let (best, ring) = (gpu.upload("best", &[0f32]), gpu.upload("ring", &[0u32]));
     let arguments = [Write(&sum), Write(&total), Write(&best), Write(&ring)];
-    gpu.launch("wide_atomics", [7, 1, 1], [128, 1, 1], &arguments).unwrap();
+    gpu.run("wide_atomics", 7, 128, &arguments);
     assert_eq!(download::<u64>(&sum), [(0..128).map(|i| 7u64 << (i % 40)).sum::<u64>()]);
     let expected = (vec![448.0], vec![127.0]);
     assert_eq!((download::<f64>(&total), download::<f32>(&best)), expected);
@@ -204,13 +197,12 @@ fn copies_switches_and_arrays() {
     let gpu = gpu();
     let a: Vec<f32> = (0..128).map(|i| i as f32).collect();
     let (da, out) = (gpu.upload("a", &a), gpu.upload("out", &[0f32; 128]));
-    gpu.launch("async_copy", ONE, [128, 1, 1], &[Read(&da), Write(&out)])
-        .unwrap();
+    gpu.run("async_copy", 1, 128, &[Read(&da), Write(&out)]);
     assert_eq!(download::<f32>(&out), a.iter().rev().copied().collect::<Vec<_>>());
 
     let input: Vec<i32> = (0..32).map(|i| i * 5 % 11).collect();
     let (din, out) = (gpu.upload("in", &input), gpu.upload("out", &[0i32; 32]));
-    gpu.launch("switches", ONE, WARP, &[Read(&din), Write(&out)]).unwrap();
+    gpu.run("switches", 1, 32, &[Read(&din), Write(&out)]);
     let choose = |(i, &x): (usize, &i32)| {
         let i = i as i32;
         [17, x * x + 5, i, -1, x ^ i, 99 - i, i * 7, 1 << (i & 7)]
@@ -221,8 +213,7 @@ fn copies_switches_and_arrays() {
     let wanted = input.iter().enumerate().map(choose).collect::<Vec<_>>();
     assert_eq!(download::<i32>(&out), wanted);
 
-    gpu.launch("local_arrays", ONE, WARP, &[Read(&din), Write(&out), value(32i32)])
-        .unwrap();
+    gpu.run("local_arrays", 1, 32, &[Read(&din), Write(&out), value(32i32)]);
     let expected: Vec<i32> = (0..32)
         .map(|thread| {
             let mut data: Vec<i32> = (0..16).map(|k| input[(thread + k) % 32]).collect();
@@ -241,8 +232,7 @@ fn reductions_at_barriers_and_fast_functions() {
     let gpu = gpu();
     let input: Vec<i32> = (0..64).map(|i| i * 5 % 11).collect();
     let (din, out) = (gpu.upload("in", &input), gpu.upload("out", &[0i32; 64]));
-    gpu.launch("barrier_reductions", ONE, [64, 1, 1], &[Read(&din), Write(&out)])
-        .unwrap();
+    gpu.run("barrier_reductions", 1, 64, &[Read(&din), Write(&out)]);
     let count = input.iter().filter(|&&x| x > 3).count() as i32;
     let sum = |warp: usize| input[warp * 32..][..32].iter().sum::<i32>();
     assert_eq!(
@@ -254,7 +244,7 @@ fn reductions_at_barriers_and_fast_functions() {
 
     let a: Vec<f32> = (0..32).map(|i| i as f32 * 0.09 - 1.0).collect();
     let (da, out) = (gpu.upload("a", &a), gpu.upload("out", &[0f32; 32]));
-    gpu.launch("fast_math", ONE, WARP, &[Read(&da), Write(&out)]).unwrap();
+    gpu.run("fast_math", 1, 32, &[Read(&da), Write(&out)]);
     for (x, got) in a.iter().map(|&x| f64::from(x)).zip(download::<f32>(&out)) {
         let expected = x.exp() + (x + 2.0).ln() + x.sin() + x / 3.0 + 1.0 / (x + 2.0).sqrt() + (x + 2.0).sqrt();
         assert!((f64::from(got) - expected).abs() < 1e-5, "{x} {got} {expected}");
@@ -333,7 +323,7 @@ fn local_variables_of_modules_and_predicates_as_parameters() {
          st.global.v4.u32 [p], {a, b, c, d}; ret; }",
     );
     let out = gpu.upload("out", &[0_u32; 128]);
-    gpu.launch("k", [1; 3], [32, 1, 1], &[Write(&out)]).unwrap();
+    gpu.run("k", 1, 32, &[Write(&out)]);
     for (lane, words) in download::<u32>(&out).chunks(4).enumerate() {
         assert_eq!(words, [99, if lane % 2 == 1 { 6 } else { 5 }, 7, lane as u32], "{lane}");
     }

@@ -40,7 +40,7 @@ fn registers_of_128_bits_are_moved_loaded_and_stored() {
     let gpu = Gpu::new(&module(SWAP));
     let numbers: Vec<u64> = (0..64).map(|number| number << 40 | number).collect();
     let data = gpu.upload("data", &numbers);
-    gpu.launch("swap", [1; 3], [32, 1, 1], &[Write(&data)]).unwrap();
+    gpu.run("swap", 1, 32, &[Write(&data)]);
     let swapped: Vec<u64> = numbers.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
     assert_eq!(download::<u64>(&data), swapped);
     let fault = gpu.fault("swap", [1; 3], [33, 1, 1], &[Write(&data)]);
@@ -81,8 +81,7 @@ again:
 fn strong_accesses_to_128_bits_are_indivisible() {
     let gpu = Gpu::new(&module(TORN));
     let (place, torn) = (gpu.upload("place", &[0_u64; 2]), gpu.upload("torn", &[0_u32]));
-    gpu.launch("torn", [2, 1, 1], [1; 3], &[Write(&place), Write(&torn)])
-        .unwrap();
+    gpu.run("torn", 2, 1, &[Write(&place), Write(&torn)]);
     assert_eq!(download::<u32>(&torn), [0]);
 }
 
