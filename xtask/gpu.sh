@@ -107,11 +107,11 @@ contradictions() { # log
     echo "$count"
 }
 
-# Whether the tool itself failed, rather than the program. At random, it makes graphs with conditional nodes end in an
-# illegal address, although no kernel accessed one: memcheck reports and counts the accesses of kernels. `faults.cpp`
-# shows it. The tool then reports no error, or one "Internal Sanitizer Error" of its own, or nothing but accesses that
-# contradict themselves. racecheck crashes at random, in a thread of its own: `frames.c` tells. Such a run says nothing,
-# and is repeated.
+# Whether the tool itself failed, rather than the program. Beside other programs, it makes graphs with conditional nodes
+# end in an illegal address, although no kernel accessed one: memcheck reports and counts the accesses of kernels.
+# `faults.cpp` shows it. The tool then reports no error, or one "Internal Sanitizer Error" of its own, or nothing but
+# accesses that contradict themselves. racecheck crashes at random, in a thread of its own: `frames.c` tells. Such a run
+# says nothing, and is repeated.
 tool_failed() { # tool log
     local wrong
     [[ $1 == - ]] || ! grep -A 64 '^crashed:' "$2" | grep -q libsanitizer ||
@@ -140,7 +140,8 @@ set_command_line() { # kind file tool module
         sanitizer)
             command_line=(env CUDA_GRAPH_TEST_KEEPS_CONTEXT=1 ${frames:+"LD_PRELOAD=$frames"})
             command_line+=("$binaries/bin/compute-sanitizer/compute-sanitizer" --tool "$3" --error-exitcode 1)
-            [[ $3 != memcheck ]] || command_line+=(--report-api-errors no)
+            # All errors: `tool_failed` compares their number with that of those that cannot be.
+            [[ $3 != memcheck ]] || command_line+=(--report-api-errors no --print-limit 100000)
             command_line+=("$program")
             [[ $2 != tests-* ]] || command_line+=(--test-threads 1 $(left_out "$3"))
             ;;
@@ -174,13 +175,16 @@ show() { # kind verdict log
     esac
 }
 
-# Runs one line of the manifest, prints what `show` chooses of its output, and writes its row of the table to a file.
-run() { # number kind name package file tool module
+# Runs one line of the manifest, prints what `show` chooses of its output, and writes its row of the table to a file. If
+# the tool fails in each of some attempts beside other programs, the line is put off until nothing else runs.
+run() { # attempts number kind name package file tool module
+    local attempts=$1
+    shift
     local number=$1 kind=$2 name=$3 package=$4 file=$5 tool=$6 module=$7 log began status attempt milliseconds verdict=pass
     log=$logs/$kind.$tool.$file.$module.log
     set_command_line "$kind" "$file" "$tool" "$module"
     began=${EPOCHREALTIME/./}
-    for attempt in {1..12}; do
+    for ((attempt = 1; attempt <= attempts; ++attempt)); do
         (
             # As Cargo does: in the package's folder, whose data files were copied too.
             cd "$here/data/$package" || exit 1
@@ -193,6 +197,10 @@ run() { # number kind name package file tool module
         tool_failed "$tool" "$log" || break
         echo "the tool failed in attempt $attempt of $name"
     done
+    if ((attempt > attempts && attempts == BESIDE)); then
+        (IFS=$'\t' && echo "$*") >>"$binaries/put_off"
+        return
+    fi
     milliseconds=$(((${EPOCHREALTIME/./} - began) / 1000))
     if ((status == 124 || status == 137)); then
         echo "did not end within $limit s" >>"$log"
@@ -210,10 +218,12 @@ run() { # number kind name package file tool module
 # the card, ranks, whose kernels wait for each other and would use up the time of the others' processes, and faults,
 # whose processes must end in time.
 runs_alone() { # kind file module
-    [[ $1 == @(bench|python) || $2 == *-@(train_conv|ranks|faults) || $2.$3 == *-captures.@(-|pools) || $3 == profile ]]
+    local alone='train_conv|ranks|faults|fault_injection'
+    [[ $1 == @(bench|python) || $2 == *-@($alone) || $2.$3 == *-captures.@(-|pools) || $3 == profile ]]
 }
 
-# Other programs run as many at a time as `--jobs` says.
+# Other programs run as many at a time as `--jobs` says. The attempts of each, beside others and alone:
+BESIDE=2 ALONE=12
 mkdir "$binaries/rows"
 for turn in others alone; do
     number=10000
@@ -224,14 +234,17 @@ for turn in others alone; do
         [[ $name == *"$name_part"* ]] || continue
         [[ $tool.$file != racecheck.*-generate ]] || continue # see `tool_failed`: the tool crashes each time
         if runs_alone "$kind" "$file" "$module"; then
-            [[ $turn == others ]] || run "$number" "$kind" "$name" "$package" "$file" "$tool" "$module"
+            [[ $turn == others ]] || run "$ALONE" "$number" "$kind" "$name" "$package" "$file" "$tool" "$module"
         elif [[ $turn == others ]]; then
             while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
-            run "$number" "$kind" "$name" "$package" "$file" "$tool" "$module" &
+            run "$BESIDE" "$number" "$kind" "$name" "$package" "$file" "$tool" "$module" &
         fi
     done 3<"$here/manifest"
     wait
 done
+while IFS=$'\t' read -r number kind name package file tool module <&3; do
+    run "$ALONE" "$number" "$kind" "$name" "$package" "$file" "$tool" "$module"
+done 3< <(cat "$binaries/put_off" 2>/dev/null)
 
 rows=$(cat "$binaries"/rows/* 2>/dev/null)
 if [[ -z $rows ]]; then

@@ -1,6 +1,6 @@
 //! A graph on either kind of device.
 
-use crate::backend::cuda::{CudaExecutable, DebugExecutable, ToolIds, launch_error};
+use crate::backend::cuda::{CudaExecutable, DebugExecutable, ProfileClock, ToolIds, launch_error};
 #[cfg(feature = "emulator")]
 use crate::backend::emulator::EmulatorExecutable;
 use crate::backend::host_calls::HostCalls;
@@ -26,6 +26,7 @@ use crate::program::{ChangedValue, External, MemcpyOp, Op, Program, Structure, W
 use graph_plan::{Draft, Memory};
 use std::ffi::CStr;
 use std::ptr;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use crate::backend::cuda::CAPTURED;
@@ -192,30 +193,31 @@ impl Executable {
     }
 
     /// Runs the graph node by node, in the order of `rows`, and takes down the times of its nodes. No launch is in
-    /// flight. On the emulator, faults are reported to whoever waits.
+    /// flight. The clock is that of all launches of a profile, and the first one makes it, except on the emulator.
+    /// There, faults are reported to whoever waits.
     pub(crate) fn profile(
         &mut self,
         draft: &Draft,
         program: &Program,
-        rows: &Rows,
+        rows: &Arc<Rows>,
         claims: &Claims<'_>,
-        recorder: &mut Recorder,
+        measured: (&mut Recorder, &mut Option<ProfileClock>),
     ) -> Result<()> {
         let _range = range("profile", draft);
         match self {
             Executable::Cuda(exec) => {
                 exec.check_communicators(draft, true)?;
-                let profiled = exec.profile(draft, program, rows, claims, recorder);
+                let profiled = exec.profile(draft, program, rows, claims, measured);
                 profiled.inspect_err(|error| exec.end_nccl(draft, error))
             }
             Executable::Debug(exec) => {
                 exec.parts().check_communicators(draft, true)?;
-                let profiled = exec.profile(draft, program, claims, recorder);
+                let profiled = exec.profile(draft, program, claims, measured);
                 profiled.inspect_err(|error| exec.parts().end_nccl(draft, error))
             }
             Executable::Emulator(exec) => {
                 let _using = claims.begin(ptr::null_mut(), None).at(|| Site::graph(&draft.name))?;
-                exec.profile(draft, program, recorder)
+                exec.profile(draft, program, measured.0)
             }
         }
     }

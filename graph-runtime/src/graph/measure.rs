@@ -6,6 +6,7 @@ use crate::graph::{Graph, GraphData};
 use crate::in_flight::uses::Patience;
 use crate::program::recorder::Recorder;
 use crate::program::rows::Rows;
+use std::sync::Arc;
 
 impl Graph {
     /// Launches the graph `launches` times, one after the other, and measures each node. It waits for earlier launches
@@ -55,16 +56,18 @@ impl Graph {
             return Err(self.refusal());
         }
         self.executable.restart(&self.data.draft)?; // as for a launch, an earlier one may have failed
-        let rows = Rows::of(&self.data.plan());
+        let rows = Arc::new(Rows::of(&self.data.plan()));
         let shape = shape(&self.data);
         let mut recorder = Recorder::new(shape.len(), launches);
+        let mut clock = None;
         for _ in 0..launches {
             recorder.launch();
             let GraphData {
                 draft, program, shared, ..
             } = &self.data;
             let claims = shared.claim(draft, Patience::of_this_thread())?;
-            self.executable.profile(draft, program, &rows, &claims, &mut recorder)?;
+            let measured = (&mut recorder, &mut clock);
+            self.executable.profile(draft, program, &rows, &claims, measured)?;
             drop(claims);
             self.synchronize()?;
         }

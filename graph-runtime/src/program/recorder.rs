@@ -17,6 +17,8 @@ pub(crate) struct Recorder {
     overhead: Option<u64>,
     /// The same of calls that programmatic edges join with what takes the time.
     joined_overhead: u64,
+    /// The nanoseconds from the end of a node to the beginning of the next one, if they are known.
+    step: Option<u64>,
 }
 
 /// What the emulator counts of a kernel.
@@ -80,6 +82,7 @@ impl Recorder {
             course: Vec::new(),
             overhead: None,
             joined_overhead: 0,
+            step: None,
         }
     }
 
@@ -96,6 +99,15 @@ impl Recorder {
     /// Subtracts so many nanoseconds from each call from now on.
     pub(crate) fn set_overhead(&mut self, overhead: u64) {
         self.overhead = Some(overhead);
+    }
+
+    /// The nanoseconds from the end of a node to the beginning of the next one, if they are known.
+    pub(crate) fn step(&self) -> Option<u64> {
+        self.step
+    }
+
+    pub(crate) fn set_step(&mut self, step: u64) {
+        self.step = Some(step);
     }
 
     pub(crate) fn set_joined_overhead(&mut self, overhead: u64) {

@@ -39,6 +39,9 @@ fn uses_and_launches_draw_fresh_numbers_and_a_seed_reproduces_them() -> Result<(
     assert_eq!(numbers(&mut again)?, drawn[..2]);
     assert_eq!(numbers(&mut again)?, drawn[2..4]);
     assert_ne!(numbers(&mut Numbers::build(&device, 8)?)?, drawn[..2]);
+    let mut profiled = Numbers::build(&device, 7)?;
+    profiled.profile(2)?;
+    assert_eq!(numbers(&mut profiled)?, drawn[4..]);
 
     assert_eq!(graph.noise().seed(), 7);
     graph.noise().reseed(8)?;

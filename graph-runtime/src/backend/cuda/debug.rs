@@ -71,7 +71,8 @@ struct StepState {
 ///    in a profile, several nodes of one body in a row, with kernels between them that write to memory of the clock.
 ///    It refers to the memory and the kernels of `parts`.
 /// 2. *A launch waits for each of its pieces.* It is noted in `parts.in_flight` before the first. A piece is destroyed
-///    after the wait for it, or never, if that failed; so it never outlives `parts`, nor the memory of the clock.
+///    after the wait for it, or never, if that failed; so it never outlives `parts`, nor the memory of the clock. The
+///    pieces of a profile are kept for its later launches, in its clock, and nothing changes `parts` in between.
 /// 3. *Nothing else runs in between*: a launch has `parts` exclusively, and holds its claims until it returns. It
 ///    begins when no earlier launch is in flight.
 struct Steps<'a> {
@@ -104,15 +105,18 @@ struct Run<'a> {
     /// Whether the current node is of a pass of its `while` after the first one of an iteration of the node.
     repeats: bool,
     /// If the times of nodes are measured: who takes them down, and the clock.
-    measured: Option<(&'a mut Recorder, Clock<'a>)>,
+    measured: Option<(&'a mut Recorder, &'a mut Clock)>,
 }
 
-/// The clock of a profile.
-enum Clock<'a> {
+/// The clock of a profile, for all its launches. A profile has the graph exclusively, and drops its clock before it
+/// returns (fact 2 of [`Steps`]).
+pub(crate) struct ProfileClock(Clock);
+
+enum Clock {
     /// Events around each node.
     Events(Timer),
     /// Kernels between nodes.
-    Stamps(Stamps<'a>),
+    Stamps(Stamps),
 }
 
 /// A node around the one that runs, and the number of its current iteration, from 1, if it is a `while`.
@@ -130,7 +134,7 @@ impl Steps<'_> {
         program: &'a Program,
         user: Option<CUstream>,
         copies: Option<&mut Vec<(usize, Vec<u8>)>>,
-        measured: Option<(&'a mut Recorder, Clock<'a>)>,
+        measured: Option<(&'a mut Recorder, &'a mut Clock)>,
     ) -> Result<()> {
         let mut run = Run {
             draft,
@@ -167,9 +171,9 @@ impl Steps<'_> {
         &mut self,
         draft: &Draft,
         program: &Program,
-        rows: Option<&Rows>,
+        rows: Option<&Arc<Rows>>,
         claims: &Claims<'_>,
-        recorder: &mut Recorder,
+        (recorder, clock): (&mut Recorder, &mut Option<ProfileClock>),
     ) -> Result<()> {
         let _relaxed = RelaxedCapture::enter();
         let graph = || Site::graph(&draft.name);
@@ -181,18 +185,28 @@ impl Steps<'_> {
             kernels.load_builtin(draft, Builtin::Stamp, delay::WAITING_STAMP)?;
         }
         self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
-        let clock = match rows {
-            Some(rows) => Clock::Stamps(Stamps::new(&self.parts.cuda, rows).at(graph)?),
-            None => Clock::Events(Timer::new(&self.parts.cuda).at(graph)?),
+        let ProfileClock(clock) = match (clock, rows) {
+            (Some(clock), _) => clock,
+            (clock, Some(rows)) => {
+                let stamps = Stamps::new(&self.parts.cuda, rows).at(graph)?;
+                clock.insert(ProfileClock(Clock::Stamps(stamps)))
+            }
+            (clock, None) => {
+                let timer = Timer::new(&self.parts.cuda).at(graph)?;
+                clock.insert(ProfileClock(Clock::Events(timer)))
+            }
         };
         if recorder.overhead().is_none() {
-            let overhead = match &clock {
-                Clock::Events(timer) => self.overhead(timer),
-                Clock::Stamps(stamps) => self.stamp_overhead(stamps, false),
-            };
-            recorder.set_overhead(overhead.at(graph)?);
-            if let (Clock::Stamps(stamps), true) = (&clock, has_waiting) {
-                recorder.set_joined_overhead(self.stamp_overhead(stamps, true).at(graph)?);
+            match clock {
+                Clock::Events(timer) => recorder.set_overhead(self.overhead(timer).at(graph)?),
+                Clock::Stamps(stamps) => {
+                    let overhead = self.stamp_overhead(stamps, false).at(graph)?;
+                    recorder.set_overhead(overhead);
+                    recorder.set_step(overhead); // such a kernel does next to nothing
+                    if has_waiting {
+                        recorder.set_joined_overhead(self.stamp_overhead(stamps, true).at(graph)?);
+                    }
+                }
             }
         }
         let measured = Some((recorder, clock));
@@ -213,9 +227,9 @@ impl CudaExecutable {
         &mut self,
         draft: &Draft,
         program: &Program,
-        rows: &Rows,
+        rows: &Arc<Rows>,
         claims: &Claims<'_>,
-        recorder: &mut Recorder,
+        measured: (&mut Recorder, &mut Option<ProfileClock>),
     ) -> Result<()> {
         let mut others = program.others();
         let raw = others.find(|(_, op)| matches!(op, Op::External(External::Raw(_))));
@@ -251,7 +265,7 @@ impl CudaExecutable {
         };
         // It may have nodes that no other graph can have, so it is launched as it is.
         let rows = program.whole_capture().is_none().then_some(rows);
-        steps.measure(draft, program, rows, claims, recorder)
+        steps.measure(draft, program, rows, claims, measured)
     }
 }
 
@@ -387,10 +401,10 @@ impl DebugExecutable {
         draft: &Draft,
         program: &Program,
         claims: &Claims<'_>,
-        recorder: &mut Recorder,
+        measured: (&mut Recorder, &mut Option<ProfileClock>),
     ) -> Result<()> {
         self.refuse_if_over()?;
-        let ran = self.steps().measure(draft, program, None, claims, recorder);
+        let ran = self.steps().measure(draft, program, None, claims, measured);
         self.fault = ran.as_ref().err().cloned();
         ran
     }

@@ -68,7 +68,7 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 pub use change::update_from::Updated;
-pub(crate) use debug::DebugExecutable;
+pub(crate) use debug::{DebugExecutable, ProfileClock};
 pub(crate) use executable::{CAPTURED, ToolIds, launch_error};
 
 /// An instantiated graph with everything that its launches use.

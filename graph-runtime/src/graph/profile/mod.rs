@@ -29,6 +29,8 @@ pub struct Profile {
     is_of_gpu: bool,
     launches: usize,
     overhead: Duration,
+    /// The nanoseconds from the end of a node to the beginning of the next one, if they were measured.
+    step: Option<u64>,
     nodes: Vec<NodeProfile>,
     by_declaration: Vec<NodeProfile>,
     shape: Vec<ProfiledNode>,
@@ -223,6 +225,7 @@ impl Profile {
             is_of_gpu,
             launches: recorder.launches(),
             overhead: Duration::from_nanos(recorder.overhead().unwrap_or(0)),
+            step: recorder.step(),
             nodes,
             by_declaration,
             shape,
@@ -290,6 +293,16 @@ impl Profile {
     pub fn critical_time(&self) -> Duration {
         let (sum, _) = path::longest(self);
         Duration::from_nanos(sum)
+    }
+
+    /// The part of [`Profile::critical_time`] in which nothing runs: for each call on the path, the step from the node
+    /// before, which is as long as a kernel that does next to nothing adds to a chain of such kernels. `None` on the
+    /// emulator, which has no such steps, in debug mode, and for a captured graph, whose steps are not measured.
+    pub fn idle_time(&self) -> Option<Duration> {
+        let step = self.step?;
+        let path = self.critical_path();
+        let steps = |node: &&NodeProfile| Duration::from_nanos(step * node.calls / self.launches as u64);
+        Some(path.iter().map(|node| steps(node).min(node.launch)).sum())
     }
 
     /// Writes the last launch as a trace that [Perfetto](https://ui.perfetto.dev) and `chrome://tracing` open. Each

@@ -28,10 +28,12 @@ impl fmt::Display for Profile {
             write!(f, "\n({idle} more did not run)")?;
         }
         write!(f, "\ncritical path: {}", self.path_text())?;
+        let idle = self.idle_time().map(|idle| format!(" ({} between nodes)", time(idle)));
         write!(
             f,
-            "\na launch: {} along the critical path, {} node by node; the {} that measuring a call adds are left out",
+            "\na launch: {} along the critical path{}, {} node by node; {} of measuring left out",
             time(self.critical_time()),
+            idle.unwrap_or_default(),
             time(self.serial_time()),
             time(self.overhead)
         )

@@ -64,6 +64,17 @@ fn nested() -> Profile {
     Profile::new("Nested".to_owned(), true, shape, &recorder)
 }
 
+/// No step is longer than the node with it.
+#[test]
+fn nothing_runs_between_nodes() {
+    let mut profile = diamond();
+    assert_eq!(profile.idle_time(), None);
+    profile.step = Some(150);
+    assert_eq!(profile.idle_time(), Some(Duration::from_nanos(150 + 150 + 100)));
+    let told = "1.30 us along the critical path (400 ns between nodes), 1.70 us node by node";
+    assert!(profile.to_string().contains(told), "{profile}");
+}
+
 #[test]
 fn times_are_without_overhead() {
     let profile = diamond();
@@ -173,7 +184,7 @@ c                        kernel   scale                   2   400 ns  23.5%  4.0
 a                        kernel   scale                   2   200 ns  11.8%  4.00 kB          128         14         2
 d                        kernel   scale                   2   100 ns   5.9%  4.00 kB          128         14         2
 critical path: a > b > d
-a launch: 1.30 us along the critical path, 1.70 us node by node; the 5 ns that measuring a call adds are left out";
+a launch: 1.30 us along the critical path, 1.70 us node by node; 5 ns of measuring left out";
     assert_eq!(diamond().to_string(), expected);
 }
 

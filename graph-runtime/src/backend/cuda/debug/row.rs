@@ -35,22 +35,27 @@ const WARM_UP: u64 = 50_000_000;
 /// The time for which it is kept busy while the host launches a row, in nanoseconds.
 const LEAD_IN: u64 = 50_000;
 
-/// The clock of one launch.
-pub(super) struct Stamps<'a> {
-    rows: &'a Rows,
+/// The clock of the launches of a profile.
+pub(super) struct Stamps {
+    cuda: Arc<Cuda>,
+    rows: Arc<Rows>,
+    /// The graphs of rows, by the first node of each. They are kept for later launches, so that most are measured as
+    /// launches that follow each other are: the first one brings what it needs into caches, which takes longer.
+    pieces: HashMap<(usize, Form), RowGraphs>,
     /// The times that kernels write, in nanoseconds: before the first node of a row, and after each. Then a word that
     /// is always 0.
     memory: CudaMemory,
-    /// The graphs of rows, by the first node of each.
-    pieces: HashMap<(usize, Form), RowGraphs>,
 }
 
-/// How the nodes of a row are made, if they are in predicated bodies.
+/// How the nodes of a row are made.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Form {
-    /// Whether they are of a pass of their `while` after the first one of an iteration of its node.
+    /// Whether each node is measured, and not only each group, where groups have several.
+    is_divided: bool,
+    /// Of nodes in predicated bodies: whether they are of a pass of their `while` after the first one of an iteration
+    /// of its node.
     repeats: bool,
-    /// Whether they run, or return at once.
+    /// Of nodes in predicated bodies: whether they run, or return at once.
     runs: bool,
 }
 
@@ -89,20 +94,19 @@ struct Row<'a> {
     /// Whether what is before the row in a launch waits.
     enters_waiting: bool,
     form: Form,
-    stamps: &'a Stamps<'a>,
-    /// Whether all nodes are measured.
-    is_divided: bool,
+    stamps: &'a Stamps,
     /// Whether the first node is a copy that a launch begins with. Then the graph before takes the first time.
     begins_with_copy: bool,
 }
 
-impl<'a> Stamps<'a> {
+impl Stamps {
     /// A clock for rows. The context is current.
-    pub(super) fn new(cuda: &Arc<Cuda>, rows: &'a Rows) -> Result<Self, CudaError> {
+    pub(super) fn new(cuda: &Arc<Cuda>, rows: &Arc<Rows>) -> Result<Self, CudaError> {
         Ok(Self {
-            rows,
-            memory: CudaMemory::zeroed(cuda, 8 * (Self::most(rows) + 1))?,
+            cuda: cuda.clone(),
+            rows: rows.clone(),
             pieces: HashMap::new(),
+            memory: CudaMemory::zeroed(cuda, 8 * (Self::most(rows) + 1))?,
         })
     }
 
@@ -113,7 +117,7 @@ impl<'a> Stamps<'a> {
 
     /// The address of a word that is always 0.
     fn zero(&self) -> u64 {
-        self.memory.address() + 8 * Self::most(self.rows) as u64
+        self.memory.address() + 8 * Self::most(&self.rows) as u64
     }
 
     /// The kernel that takes a time.
@@ -132,6 +136,15 @@ impl<'a> Stamps<'a> {
             .chunks_exact(8)
             .map(|word| word.try_into().map_or(0, u64::from_le_bytes));
         Ok(words.collect())
+    }
+}
+
+/// Nothing of it runs: fact 2 of [`Steps`].
+impl Drop for Stamps {
+    fn drop(&mut self) {
+        if self.cuda.bind_to_free().is_err() {
+            self.pieces.drain().for_each(|(_, graphs)| std::mem::forget(graphs));
+        }
     }
 }
 
@@ -168,24 +181,26 @@ impl Steps<'_> {
     /// are in predicated bodies.
     fn times(&mut self, nodes: &[usize], runs: bool, run: &mut Run<'_>) -> Result<HashMap<usize, u64>> {
         let program = run.program;
-        let form = Form {
-            repeats: run.repeats,
-            runs,
-        };
-        let runs = |node: &usize| {
+        let repeats = run.repeats;
+        let is_running = |node: &usize| {
             let idle = program.ops[*node].work().is_some_and(Work::is_idle);
             program.enabled[*node] && !idle && Single::of(&program.ops[*node]).is_some()
         };
-        let running: Vec<usize> = nodes.iter().copied().filter(runs).collect();
+        let running: Vec<usize> = nodes.iter().copied().filter(is_running).collect();
         let mut times = HashMap::new();
         if let (Some(first), Some((recorder, Clock::Stamps(stamps)))) = (running.first(), &mut run.measured) {
+            let form = Form {
+                is_divided: self.parts.programmatic && recorder.is_divided(),
+                repeats,
+                runs,
+            };
             let groups = match self.parts.programmatic {
                 true => stamps.rows.groups(&running),
                 false => running.iter().map(|&node| vec![node]).collect(),
             };
             let place = Place {
                 draft: run.draft,
-                rows: stamps.rows,
+                rows: &stamps.rows,
                 repeats: form.repeats,
             };
             let groups: Vec<Group> = groups.into_iter().map(|nodes| self.group(nodes, &place)).collect();
@@ -201,7 +216,6 @@ impl Steps<'_> {
                     enters_waiting: before.iter().any(|node| self.waits(*node)),
                     form,
                     stamps,
-                    is_divided: recorder.is_divided(),
                 };
                 let graphs = self.row_graphs(&row, run.draft, program);
                 let graphs = graphs.map_err(|failure| failure.error(run.draft))?;
@@ -384,7 +398,7 @@ impl Steps<'_> {
                 index += 1;
                 if position + 1 == group.nodes.len() {
                     last = Some(stamp(self, Some(handle), index, group.waits).map_err(|error| (node, error))?);
-                } else if row.is_divided {
+                } else if row.form.is_divided {
                     stamp(self, Some(handle), index, false).map_err(|error| (node, error))?;
                 }
             }
@@ -440,7 +454,7 @@ impl Steps<'_> {
 
     /// The nanoseconds that a kernel which takes the time adds to a chain of such kernels, which wait or do not: the
     /// median. The built-in kernels are loaded, and the context is current.
-    pub(super) fn stamp_overhead(&mut self, stamps: &Stamps<'_>, waits: bool) -> Result<u64, CudaError> {
+    pub(super) fn stamp_overhead(&mut self, stamps: &Stamps, waits: bool) -> Result<u64, CudaError> {
         self.warm_up()?;
         let api = self.parts.cuda.api();
         let mut piece = Piece::empty(api);
