@@ -60,6 +60,8 @@ pub(crate) struct Member {
     pub(crate) folder: PathBuf,
     /// The root files of its library and its programs; not of its tests.
     pub(crate) roots: Vec<PathBuf>,
+    /// The folder of its library, if that is not compiled for unit tests: `test = false`.
+    pub(crate) without_unit_tests: Option<PathBuf>,
     /// The crates that it depends on, other than for tests.
     pub(crate) dependencies: Vec<String>,
 }
@@ -124,6 +126,10 @@ fn member(package: &Value) -> Member {
             .filter(is_code)
             .map(|target| text(&target["src_path"]).into())
             .collect(),
+        without_unit_tests: array(&package["targets"])
+            .iter()
+            .find(|target| target["test"] == false && text(&target["src_path"]).ends_with("lib.rs"))
+            .and_then(|library| Path::new(&text(&library["src_path"])).parent().map(Path::to_owned)),
         dependencies: array(&package["dependencies"])
             .iter()
             .filter(is_normal)

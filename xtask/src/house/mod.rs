@@ -156,10 +156,15 @@ fn reports(root: &Path) -> Result<Vec<Report>> {
     outside.add(Rule::Promise, manifests::too_new(root)?);
     for file in columns::files(root)? {
         let owner = members.iter().position(|member| file.starts_with(&member.folder));
-        let report = owner.map_or(&mut outside, |owner| &mut reports[owner]);
         let name = workspace::relative(root, &file).to_string();
-        let wide = columns::wide(&file, &std::fs::read_to_string(&file)?);
+        let text = std::fs::read_to_string(&file)?;
+        let wide = columns::wide(&file, &text);
+        let report = owner.map_or(&mut outside, |owner| &mut reports[owner]);
         report.add(Rule::Wide, wide.into_iter().map(|line| format!("{name}:{line}")));
+        if owner.is_some_and(|owner| promises::has_lost_tests(&members[owner], &file, &text)) {
+            let message = format!("{name}: has unit tests, which never run: its Cargo.toml says `test = false`");
+            report.add(Rule::Promise, [message]);
+        }
     }
     reports.push(outside);
     Ok(reports)

@@ -2,6 +2,7 @@
 
 use super::source::{Module, ROOT, Source};
 use crate::workspace::Member;
+use std::path::Path;
 
 /// The crates of the workspace, and those among them that each may depend on.
 const CRATES: &[(&str, &[&str])] = &[
@@ -135,6 +136,17 @@ pub(super) fn of_tour(name: &str, source: &Source, tour: &str) -> Option<String>
         let (listed, declared) = (listed.join(", "), declared.join(", "));
         format!("docs/architecture.md: the table of {name} lists {listed}, but its modules are {declared}")
     })
+}
+
+/// Whether a file with this text has unit tests that no test program runs.
+pub(super) fn has_lost_tests(member: &Member, file: &Path, text: &str) -> bool {
+    let is_untested = member
+        .without_unit_tests
+        .as_deref()
+        .is_some_and(|folder| file.starts_with(folder));
+    is_untested
+        && file.extension().is_some_and(|ending| ending == "rs")
+        && text.lines().any(|line| line.trim_start().starts_with("#[test]"))
 }
 
 /// The paths of `module` that `is_named` finds.

@@ -248,12 +248,19 @@ fn broken_promises_are_found() {
         name: name.to_owned(),
         folder: "".into(),
         roots: Vec::new(),
+        without_unit_tests: Some("a/src".into()),
         dependencies: vec![dependency.to_owned()],
     };
     assert_eq!(promises::of_dependencies(&member("graph-plan", "syn")).len(), 1);
     assert_eq!(promises::of_dependencies(&member("graph-plan", "graph-ptx")).len(), 1);
     let right = member("graph-runtime", "graph-plan");
     assert_eq!(promises::of_dependencies(&right).len(), 0);
+    let has_lost_tests = |file: &str, text: &str| promises::has_lost_tests(&right, file.as_ref(), text);
+    assert!(has_lost_tests(
+        "a/src/b/c.rs",
+        "mod tests {\n    #[test]\n    fn f() {}\n}"
+    ));
+    assert!(!has_lost_tests("a/src/b.rs", "/// `#[test]`\nfn f() {}") && !has_lost_tests("a/tests/b.rs", "#[test]"));
 
     let names: Vec<String> = (0..16).map(|room| format!("room{room}.rs")).collect();
     let rooms: String = (0..16).map(|room| format!("mod room{room};\n")).collect();
