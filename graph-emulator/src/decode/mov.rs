@@ -68,12 +68,6 @@ fn vector(count: usize, to: &Operand, from: &Operand, ty: Type, scope: &mut Scop
     let mismatch = || format!("vectors of {count} parts are expected");
     let sources: Vec<Operand> = match from {
         Operand::Vector(parts) => parts.clone(),
-        // Special registers have no fourth part; it is 0.
-        Operand::Special(name) => ["x", "y", "z"]
-            .map(|part| Operand::Special(format!("{name}.{part}")))
-            .into_iter()
-            .chain([Operand::Integer(0)])
-            .collect(),
         // An H200 puts the literal into the first part, and 0 into the others. Others than these were not measured.
         Operand::Integer(0..) => std::iter::once(from.clone())
             .chain(std::iter::repeat_n(Operand::Integer(0), count - 1))

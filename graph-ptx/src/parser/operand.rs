@@ -112,16 +112,18 @@ impl<'a> Parser<'a> {
                 Ok(Operand::Symbol(variable, self.parse_offset()?))
             }
             None if is_special(name) => {
-                let mut special = name.to_owned();
+                let part = |component: &str| match component {
+                    "w" => Operand::Integer(0), // always
+                    _ => Operand::Special(format!("{name}.{component}")),
+                };
                 if let Kind::Dotted(component @ ("x" | "y" | "z" | "w")) = self.token.kind {
                     self.advance()?;
-                    special.push('.');
-                    special.push_str(component);
-                } else if VECTORS.split(' ').any(|vector| vector == name) {
-                    let part = |component| Operand::Special(format!("{name}.{component}"));
+                    return Ok(part(component));
+                }
+                if VECTORS.split(' ').any(|vector| vector == name) {
                     return Ok(Operand::Vector(components(4).map(part).collect()));
                 }
-                Ok(Operand::Special(special))
+                Ok(Operand::Special(name.to_owned()))
             }
             None if name.starts_with('%') => self.error_at(at, format!("register `{name}` is not declared")),
             None if name == "generic" && self.accept(b'(')? => {
