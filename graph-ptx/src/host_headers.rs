@@ -12,9 +12,9 @@ const LIMITS: &str = include_str!("host_headers/limits.h");
 const FLOATS: &str = include_str!("host_headers/float.h");
 const MATH: &str = include_str!("host_headers/math.h");
 const ALGORITHM: &str = include_str!("host_headers/algorithm");
-/// What NVRTC declares without a header.
+/// The text of headers whose declarations NVRTC has without them.
 const BUILTIN: &str = include_str!("host_headers/builtin.h");
-/// What only functions of the host can use.
+/// The text of headers that only functions of the host can use.
 const HOST: &str = include_str!("host_headers/host.h");
 
 /// Returns the text of a header of the host; `None` if it is none, or has nothing that would stand for it.

@@ -191,7 +191,7 @@ fn a_kernel_that_only_updates_is_told_of_atomics() {
     };
     let expected = Some("declare it `bins: &[Atomic<u32>]`, or `bins: &mut [u32]`");
     assert_eq!(mistake.help.as_deref(), expected);
-    // Whatever a kernel does with what it initialises is right.
+    // A kernel may do anything with memory that it initialises.
     let found = of_bins(body, "&mut [MaybeUninit<u32>]", BufferAccess::Overwrite);
     assert_eq!(found, []);
 }

@@ -1,6 +1,6 @@
 //! Headers of the host that NVRTC gets as texts.
 
-use graph_ptx::host_headers::{missing, text};
+use graph_ptx::host_headers::{all, missing, text};
 
 #[test]
 fn the_log_names_the_missing_header() {
@@ -15,6 +15,18 @@ fn the_log_names_the_missing_header() {
 fn headers_of_the_host_have_texts() {
     assert!(text("cstdint").unwrap().contains("typedef signed char int8_t;"));
     assert!(text("type_traits").unwrap().contains("#include <cuda/std/type_traits>"));
+    for name in [
+        "cuda.h",
+        "stdint.h",
+        "limits.h",
+        "float.h",
+        "math.h",
+        "algorithm",
+        "assert.h",
+        "any",
+    ] {
+        assert!(all().any(|known| Some(known) == text(name).as_deref()), "{name}");
+    }
     for name in ["cuda_fp16.h", "my/stdint.h", "thrust/scan.h"] {
         assert!(text(name).is_none(), "{name}");
     }

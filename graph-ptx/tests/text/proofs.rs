@@ -456,7 +456,7 @@ fn a_vector_of_special_registers_has_a_number_in_each_part() {
     is_open("mov.v4.u32 {%r9, _, _, _}, %ctaid; store;", at_least(1));
 }
 
-/// Of a call of `__assertfail`, a thread does not come back.
+/// A thread does not come back from CUDA's `__assertfail`.
 #[test]
 fn a_module_may_define_what_others_take_from_cuda() {
     let call = "call __assertfail; mov.u32 %r9, 0; store;";

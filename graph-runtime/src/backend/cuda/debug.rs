@@ -185,16 +185,12 @@ impl Steps<'_> {
             kernels.load_builtin(draft, Builtin::Stamp, delay::WAITING_STAMP)?;
         }
         self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
-        let ProfileClock(clock) = match (clock, rows) {
-            (Some(clock), _) => clock,
-            (clock, Some(rows)) => {
-                let stamps = Stamps::new(&self.parts.cuda, rows).at(graph)?;
-                clock.insert(ProfileClock(Clock::Stamps(stamps)))
-            }
-            (clock, None) => {
-                let timer = Timer::new(&self.parts.cuda).at(graph)?;
-                clock.insert(ProfileClock(Clock::Events(timer)))
-            }
+        let ProfileClock(clock) = match clock {
+            Some(clock) => clock,
+            None => clock.insert(ProfileClock(match rows {
+                Some(rows) => Clock::Stamps(Stamps::new(&self.parts.cuda, rows).at(graph)?),
+                None => Clock::Events(Timer::new(&self.parts.cuda).at(graph)?),
+            })),
         };
         if recorder.overhead().is_none() {
             match clock {

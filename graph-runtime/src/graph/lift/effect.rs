@@ -7,6 +7,7 @@ use graph_ptx::ast::{Function, Module, Operand, Type, each_leaf};
 use graph_ptx::{Access, Elements, KernelSummary, ParamSummary};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// The kernels by name, each with the sizes of its parameters.
@@ -272,6 +273,11 @@ fn mode(access: &Access) -> Option<Mode> {
         (_, None, None, _) => Some(Mode::Read),
         _ => Some(Mode::ReadWrite),
     }
+}
+
+/// The bytes that are in both ranges; empty if there are none.
+pub(super) fn common(one: &Range<u64>, other: &Range<u64>) -> Range<u64> {
+    one.start.max(other.start)..one.end.min(other.end)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Pairs of unordered nodes that touch the same memory.
 
+use super::effect::common;
 use super::{Block, LiftedNode, Touch};
 use graph_plan::{Edge, Mode, NodeKind, Order};
 use std::collections::BTreeMap;
@@ -159,8 +160,8 @@ fn compare(nodes: &[LiftedNode], (here, one): Reached<'_>, (there, other): Reach
     }
     match (&one.bytes, &other.bytes) {
         (Some(one), Some(other)) => {
-            let both = one.start.max(other.start)..one.end.min(other.end);
-            (both.start < both.end).then_some(Verdict::Racing(both))
+            let both = common(one, other);
+            (!both.is_empty()).then_some(Verdict::Racing(both))
         }
         (None, Some(_)) => Some(Verdict::CannotTell(unsure(&[&nodes[here].name]))),
         (Some(_), None) => Some(Verdict::CannotTell(unsure(&[&nodes[there].name]))),

@@ -1,6 +1,6 @@
 //! A graph that was read, as the statements of a `cuda_graph!`, with the declarations of its kernels.
 
-use super::effect::Param;
+use super::effect::{Param, common};
 use super::{Block, Lifted, LiftedNode, Touch};
 use crate::driver::read_node::{ReadFill, ReadNode};
 use graph_plan::{Mode, NodeKind};
@@ -262,8 +262,7 @@ impl Writer<'_> {
         let (name, addresses) = (&self.memory[block], &self.lifted.memory[block].addresses);
         let mut others = self.lifted.memory.iter().zip(&self.memory);
         let meets = |(other, _): &(&Block, &String)| {
-            other.addresses != *addresses
-                && other.addresses.start.max(addresses.start) < other.addresses.end.min(addresses.end)
+            other.addresses != *addresses && !common(&other.addresses, addresses).is_empty()
         };
         if let Some((_, other)) = others.find(meets) {
             return Err(format!("`{name}` and `{other}` have the same bytes"));
@@ -284,9 +283,8 @@ impl Writer<'_> {
 
 /// Whether two of the bytes that a node touches are the same.
 fn meet(touches: &[Touch]) -> bool {
-    let both = |one: &Range<u64>, other: &Range<u64>| one.start.max(other.start) < one.end.min(other.end);
     match touches {
-        [Touch { bytes: Some(one), .. }, Touch { bytes: Some(other), .. }] => both(one, other),
+        [Touch { bytes: Some(one), .. }, Touch { bytes: Some(other), .. }] => !common(one, other).is_empty(),
         _ => true,
     }
 }
@@ -434,12 +432,12 @@ impl Names {
 
 /// Letters of a name as Rust allows them. Names that begin with `__` are the expansion's.
 fn identifier(name: &str) -> String {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric();
-    let name = name.replace(|letter| !is_letter(letter), "_");
-    let name_of_letters = name.trim_start_matches('_');
-    match name_of_letters.starts_with(|letter: char| letter.is_ascii_alphabetic()) && !name.starts_with("__") {
-        true => name,
-        false => format!("n_{name}"),
+    let name = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+    let first = name.trim_start_matches('_').chars().next();
+    if first.is_some_and(|letter| letter.is_ascii_alphabetic()) && !name.starts_with("__") {
+        name
+    } else {
+        format!("n_{name}")
     }
 }
 

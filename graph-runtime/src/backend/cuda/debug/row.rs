@@ -52,10 +52,10 @@ pub(super) struct Stamps {
 struct Form {
     /// Whether each node is measured, and not only each group, where groups have several.
     is_divided: bool,
-    /// Of nodes in predicated bodies: whether they are of a pass of their `while` after the first one of an iteration
-    /// of its node.
+    /// Whether nodes in predicated bodies are of a pass of their `while` after the first one of an iteration of its
+    /// node.
     repeats: bool,
-    /// Of nodes in predicated bodies: whether they run, or return at once.
+    /// Whether nodes in predicated bodies run, or return at once.
     runs: bool,
 }
 
