@@ -13,7 +13,7 @@ use op::{Value, mentions};
 pub use scalar::Scalar;
 
 /// A boolean expression over a launch and its arguments.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contract {
     /// The text as the author wrote it.
     pub text: &'static str,

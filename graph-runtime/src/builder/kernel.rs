@@ -240,7 +240,6 @@ impl GraphBuilder {
                 let (function, facts) = self.declared(node, facts);
                 if let Some(function) = self.program.functions.get_mut(function as usize) {
                     function.safe &= safe;
-                    function.note_facts(facts);
                 }
                 self.draft.nodes[node].opaque |= matches!(facts.source, Source::Cubin(_));
                 (function, facts)

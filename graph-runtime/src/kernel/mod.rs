@@ -81,6 +81,14 @@ pub struct KernelFacts {
 pub(crate) const PROGRAMMATIC_FROM: u32 = 90;
 
 impl KernelFacts {
+    /// Whether both are facts of one kernel as one declaration has it: launches of both need the same checks. The
+    /// `static` of a kernel's code exists once.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.source.is(&other.source)
+            && (self.entry, self.name, self.contracts, self.aligned)
+                == (other.entry, other.name, other.contracts, other.aligned)
+    }
+
     /// Whether a parameter is memory of this mode.
     pub(crate) const fn has_memory(&self, mode: Mode) -> bool {
         let mut index = 0;

@@ -40,7 +40,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One argument of a kernel node: a [`CallArgument`] in half the space, since graphs have many.
 #[derive(Clone, Debug)]
@@ -221,15 +220,14 @@ impl Argument {
     }
 }
 
-/// A kernel that the graph launches.
+/// A kernel that the graph launches, as one declaration has it. Another declaration of the same kernel, with other
+/// contracts, is another function.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
     pub(crate) facts: &'static KernelFacts,
     pub(crate) code: Code,
     /// Whether all calls of it are of a kernel that is declared `safe fn`.
     pub(crate) safe: bool,
-    /// Whether all calls of it, also in updates, have had these very `facts`, and so these contracts.
-    pub(crate) alike: Arc<AtomicBool>,
     /// A bit for each of the first 64 parameters: whether no contract in `facts` mentions it.
     free: u64,
     /// The resources of the module-scope variables that it touches.
@@ -259,17 +257,10 @@ pub(crate) struct ModuleMemory {
 }
 
 impl Function {
-    /// Notes that a call of it has these facts.
-    pub(crate) fn note_facts(&self, facts: &'static KernelFacts) {
-        if !ptr::eq(self.facts, facts) {
-            self.alike.store(false, Ordering::Relaxed);
-        }
-    }
-
-    /// Whether no call of it has a contract that mentions this parameter, so that its value needs no check.
+    /// Whether no contract of it mentions this parameter, so that its value needs no check.
     #[inline]
     pub(crate) fn is_free(&self, param: usize) -> bool {
-        param < 64 && self.free >> param & 1 == 1 && self.alike.load(Ordering::Relaxed)
+        param < 64 && self.free >> param & 1 == 1
     }
 
     /// The arguments of a call, a bit for each, that a node which runs already has otherwise, if these are values of at
@@ -417,7 +408,6 @@ impl Program {
                 facts: &LOADED,
                 code: Code::Loaded(function),
                 safe: false,
-                alike: Arc::new(AtomicBool::new(false)),
                 free: 0,
                 variables: Vec::new(),
             });
@@ -434,14 +424,13 @@ impl Program {
     /// The index of a kernel with a module in [`Program::functions`], if a node launches it.
     ///
     /// Facts are constants, which the compiler may place more than once. Equal addresses mean the same kernel;
-    /// different addresses mean nothing. Then the kernel's identity is its entry and the `static` of its code, which
-    /// exists once.
+    /// different addresses mean nothing. Then the facts are compared: see [`KernelFacts::is_same`].
     pub(crate) fn find_function(&self, facts: &'static KernelFacts) -> Option<u32> {
         let known = || self.known.get(&ptr::from_ref(facts).addr()).copied();
         self.recent(facts).or_else(known).or_else(|| {
-            let same =
-                |function: &Function| function.facts.source.is(&facts.source) && function.facts.entry == facts.entry;
-            self.functions.iter().position(same).map(|index| index as u32)
+            let mut functions = self.functions.iter();
+            let found = functions.position(|function| function.facts.is_same(facts));
+            found.map(|index| index as u32)
         })
     }
 
@@ -472,7 +461,6 @@ impl Program {
                 facts,
                 code: Code::Module(module),
                 safe: true,
-                alike: Arc::new(AtomicBool::new(true)),
                 free: free(facts),
                 variables,
             });

@@ -177,3 +177,34 @@ fn moved_memory_belongs_to_one_graph() -> Result<()> {
     assert_eq!(*lent, [0; 4]);
     Ok(())
 }
+
+#[cuda_kernels("tests/kernels/test_kernels.ptx")]
+unsafe extern "C" {
+    #[requires(threads <= 256)]
+    #[link_name = "fill_index"]
+    safe fn fill_all(out: &mut [u32; 256]);
+    #[requires(threads <= out.len())]
+    #[link_name = "fill_index"]
+    safe fn fill_any(out: &mut [u32]);
+}
+
+cuda_graph! {
+    graph Filled {
+        device many: [u32; 256];
+        device few:  [u32; 8];
+        kernel all = fill_all<<<1, 256>>>(&mut many);
+        kernel any = fill_any<<<1, 8>>>(&mut few);
+    }
+}
+
+/// One kernel has two declarations, whose contracts differ.
+#[test]
+fn chosen_dimensions_keep_the_contract_of_their_own_declaration() -> Result<()> {
+    let mut graph = Filled::build(&device())?;
+    graph.all().set_launch(2, 128)?;
+    let refused = graph.any().set_launch(1, 9).unwrap_err().to_string();
+    assert!(refused.contains("[contract]") && refused.contains("`any`"), "{refused}");
+    graph.launch()?;
+    assert_eq!(*graph.few()?.read()?, [0, 1, 2, 3, 4, 5, 6, 7]);
+    Ok(())
+}

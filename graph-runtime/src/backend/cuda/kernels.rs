@@ -413,6 +413,10 @@ impl Kernels {
         if shared <= self.functions[function as usize].dynamic_shared {
             return Ok(());
         }
+        // What another declaration of the kernel is set up for stays.
+        let handle = self.functions[function as usize].handle.function;
+        let of_kernel = self.functions.iter().filter(|known| known.handle.function == handle);
+        let shared = of_kernel.map(|known| known.dynamic_shared).fold(shared, u32::max);
         let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         for kernel in self.all(function) {
             announce!(self.cuda, trace, ?attribute, shared, "cuFuncSetAttribute")?;

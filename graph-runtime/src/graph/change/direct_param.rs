@@ -4,8 +4,6 @@ use crate::graph::GraphData;
 use crate::kernel::{ParamKind, Scalar};
 use crate::program::{ChangedValue, Program};
 use std::any::Any;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A param that is a by-value argument of kernels wherever its graph mentions it, and its value.
 #[derive(Debug)]
@@ -58,8 +56,6 @@ struct DirectUse {
     node: usize,
     /// The index in [`Program::arguments`].
     argument: usize,
-    /// Whether contracts are as they were when the use was found: see [`Function::alike`](crate::program::Function).
-    alike: Arc<AtomicBool>,
 }
 
 impl DirectUses {
@@ -75,7 +71,6 @@ impl DirectUses {
     ) -> bool {
         if let Some(Some(found)) = self.of.get_mut(param)
             && let [only] = &*found.uses
-            && only.is_alike()
             && found.requested <= self.ended
             && values.len() < values.capacity()
         {
@@ -98,9 +93,6 @@ impl DirectUses {
         let Some(Some(found)) = self.of.get_mut(param) else {
             return false;
         };
-        if !found.uses.iter().all(DirectUse::is_alike) {
-            return false;
-        }
         let again = std::mem::replace(&mut found.requested, self.ended + 1) > self.ended;
         for known in &found.uses {
             let mut earlier = values.iter_mut().filter(|_| again).rev();
@@ -143,12 +135,6 @@ impl DirectUses {
 }
 
 impl DirectUse {
-    /// Whether a value of the argument needs no check.
-    #[inline]
-    fn is_alike(&self) -> bool {
-        self.alike.load(Ordering::Relaxed)
-    }
-
     /// Requests that the argument gets this value, unless it has it.
     #[inline]
     fn put(&self, program: &Program, values: &mut Vec<ChangedValue>, word: u64) {
@@ -167,7 +153,6 @@ impl DirectUse {
         (function.is_free(param) && kind == ParamKind::Value(scalar)).then(|| Self {
             node,
             argument: kernel.arguments.start as usize + param,
-            alike: function.alike.clone(),
         })
     }
 }

@@ -26,9 +26,9 @@ pub struct Update<'g> {
 }
 
 impl Update<'_> {
-    /// Changes the launch dimensions and the by-value arguments of a kernel node. The kernel and the buffers must be
-    /// those with which it was built; but memory may take the place of `None`, and `None` the place of memory. The
-    /// graph, with the nodes and edges that it has, is checked again then.
+    /// Changes the launch dimensions and the by-value arguments of a kernel node. The kernel, its declaration and the
+    /// buffers must be those with which it was built; but memory may take the place of `None`, and `None` the place of
+    /// memory. The graph, with the nodes and edges that it has, is checked again then.
     ///
     /// # Errors
     /// After each of these, the graph is unchanged:
@@ -180,7 +180,6 @@ impl Update<'_> {
             true => self.chosen(index, launch, built),
             false => (launch, None),
         };
-        graph.data.program.functions[built.function as usize].note_facts(facts);
         let config = self.checked(index, facts, launch, &call)?;
         let work = Work::Kernel(KernelOp {
             config,
