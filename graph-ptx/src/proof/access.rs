@@ -31,6 +31,18 @@ fn touching(instruction: &Instruction, position: usize) -> Touching {
     }
 }
 
+/// Whether an instruction accesses memory of a space in this way, also by a generic address. Elsewhere, it may do
+/// anything.
+fn takes(instruction: &Instruction, how: Touching, space: Space) -> bool {
+    match instruction.opcode.as_str() {
+        "ldmatrix" | "stmatrix" | "mbarrier" => space == Space::Shared,
+        "cp" if instruction.has("mbarrier") => space == Space::Shared,
+        "atom" | "red" | "wmma" => matches!(space, Space::Global | Space::Shared),
+        "ldu" => space == Space::Global,
+        _ => how == Touching::Read || space != Space::Const,
+    }
+}
+
 /// An address of an instruction.
 struct Place<'i> {
     /// The number of the instruction.
@@ -272,8 +284,8 @@ impl Machine<'_> {
             Memory::Variable(name) | Memory::Generic(name) => self.size_of(name),
         };
         // An address of shared memory is no address of global memory, nor a generic one.
-        let is_stored_constant = at.how != Touching::Read && self.space_of(memory) == Some(Space::Const);
-        if !self.is_in_space(memory, at.space) || is_stored_constant {
+        let space = self.space_of(memory).unwrap_or(Space::Global);
+        if !self.is_in_space(memory, at.space) || !takes(self.instruction(index), at.how, space) {
             self.leave_open(index, Gap::Address);
             return;
         }

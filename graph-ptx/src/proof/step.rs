@@ -51,6 +51,14 @@ impl Machine<'_> {
             self.check_handle(index, instruction);
         }
         if HARMLESS.contains(&opcode) {
+            // The address of a tensor map is followed, unlike those of other hints.
+            if instruction
+                .modifiers
+                .iter()
+                .any(|modifier| modifier.starts_with("tensormap"))
+            {
+                self.leave_open(index, Gap::Instruction(format!("{opcode}.tensormap")));
+            }
             self.forget(instruction);
             return Ok(());
         }
@@ -124,7 +132,8 @@ impl Machine<'_> {
     /// Leaves an access open whose texture or surface is not that of a parameter.
     fn check_handle(&mut self, index: usize, instruction: &Instruction) {
         let handle = instruction.operands.iter().find_map(|operand| match operand {
-            Operand::Vector(parts) => parts.iter().find_map(register_of),
+            // With a sampler of its own, it has three parts.
+            Operand::Vector(parts) if parts.len() == 2 => register_of(&parts[0]),
             operand => register_of(operand),
         });
         let is_known = match handle.map(|register| self.read(register)) {

@@ -32,6 +32,16 @@ fn verdict(code: &str) -> Verdict {
     prove(&module, &kernel, &Effort::FULL)
 }
 
+/// The handle of a sampler may be any number.
+#[test]
+fn samplers_have_no_handles() {
+    let load = "ld.param.u64 %rd1, [texture]; mov.u64 %rd2, 7;";
+    let tex = "tex.1d.v4.f32.s32 {%f5, %f6, %f7, %f8},";
+    assert_eq!(verdict(&format!("{load} {tex} [%rd1, {{%r1}}];")), Verdict::Proved);
+    let with_sampler = verdict(&format!("{load} {tex} [%rd1, %rd2, {{%r1}}];"));
+    assert_ne!(with_sampler, Verdict::Proved);
+}
+
 #[test]
 fn handles_are_those_of_parameters() {
     assert_eq!(verdict("ld.param.u64 %rd1, [texture];"), Verdict::Proved);

@@ -395,6 +395,27 @@ fn constants_are_not_stored_to() {
     is_open(&format!("{address} atom.add.u32 %r9, [%rd3], 1;"), at_least(0));
 }
 
+/// By a generic address, they could be given any memory.
+#[test]
+fn some_instructions_access_memory_of_one_space() {
+    for code in [
+        "ldmatrix.sync.aligned.m8n8.x1.b16 {%r9}, [at];",
+        "stmatrix.sync.aligned.m8n8.x1.b16 [at], {%r9};",
+        "mbarrier.init.b64 [at], 1;",
+        "mbarrier.arrive.b64 %rd4, [at];",
+        "cp.async.mbarrier.arrive.b64 [at];",
+    ] {
+        let shared = ".shared .align 16 .b8 rows[64]; mov.u64 %rd3, rows; cvta.shared.u64 %rd3, %rd3;";
+        is_proved(&format!("{shared} {}", code.replace("[at]", "[%rd3]")), at_least(0));
+        is_open(&code.replace("[at]", "[%rd1]"), at_least(16));
+    }
+    let local = ".local .align 16 .b8 own[64]; mov.u64 %rd3, own; cvta.local.u64 %rd3, %rd3;";
+    is_proved(&format!("{local} ld.u32 %r9, [%rd3]; st.u32 [%rd3], 1;"), at_least(0));
+    is_open(&format!("{local} atom.add.u32 %r9, [%rd3], 1;"), at_least(0));
+    is_open(&format!("{local} red.add.u32 [%rd3], 1;"), at_least(0));
+    is_open(&format!("{local} ldu.u32 %r9, [%rd3];"), at_least(0));
+}
+
 /// Buffers begin at multiples of 16, not of 32.
 #[test]
 fn vectors_of_32_bytes_may_not_be_aligned() {
@@ -482,4 +503,6 @@ fn addresses_in_vectors_are_addresses() {
     // Outside of global memory, it may do anything.
     is_open("applypriority.global.L2::evict_normal [%rd2], 128;", at_least(1));
     is_proved("prefetch.global.L1 [%rd2];", at_least(1));
+    is_open("prefetch.tensormap [%rd2];", at_least(1));
+    is_open("fence.proxy.tensormap::generic.acquire.gpu [%rd2], 128;", at_least(1));
 }
