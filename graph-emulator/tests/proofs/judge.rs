@@ -4,7 +4,7 @@ use crate::random::Random;
 use graph_emulator::{Access, Allocation, Buffer, Fault, FaultKind, Launch, Memory, Module, Options};
 use graph_ptx::declaration::{Proposal, propose};
 use graph_ptx::proof::{self, Effort, Kernel, Kind, Param, Verdict, prove, weakest};
-use graph_ptx::{Elements, ast};
+use graph_ptx::{Elements, ast, summarize};
 use std::path::Path;
 
 /// The effort of the proofs of our own kernels.
@@ -113,20 +113,22 @@ pub(super) fn fault(
     is_of_access(&fault.kind).then(|| fault.to_string())
 }
 
-/// Whether a fault is that of an access outside of memory, of one that is not aligned, or of a load of what nothing has
-/// written. Of shared memory, the last one is not asked.
+/// Whether a fault is that of an access outside of memory, of one that is not aligned, of a store to memory that is
+/// passed to be read, or of a load of what nothing has written. Of shared memory, the last one is not asked.
 pub(super) fn is_of_access(kind: &FaultKind) -> bool {
     match kind {
         FaultKind::OutOfBounds { .. }
         | FaultKind::InvalidAddress { .. }
         | FaultKind::NotPassed(_)
+        | FaultKind::ReadOnly(_)
         | FaultKind::Misaligned { .. } => true,
         FaultKind::Uninitialized(access) => &*access.buffer != "shared memory",
         _ => false,
     }
 }
 
-/// The fault of a launch on memory of exactly the lengths of its arguments.
+/// The fault of a launch on memory of exactly the lengths of its arguments. It begins where the facts about the kernel
+/// ask for, at multiples of no more bytes, and what they do not say to be written is passed to be read.
 pub(super) fn run(
     text: &str,
     module: &ast::Module,
@@ -161,23 +163,43 @@ fn run_once(
         .functions
         .iter()
         .find(|function| function.entry && function.name == kernel.entry)?;
-    let mut allocations: Vec<(String, Allocation, usize)> = Vec::new();
+    let pointers = kernel
+        .params
+        .iter()
+        .map(|param| matches!(param.kind, Kind::Memory { .. }));
+    let summary = summarize(module, &kernel.entry, &pointers.collect::<Vec<_>>())?;
+    let mut allocations: Vec<(Allocation, Buffer<'_>)> = Vec::new();
     let mut arguments: Vec<Vec<u8>> = Vec::new();
     let params = kernel.params.iter().zip(&launch.arguments).zip(&function.params);
     for (index, ((param, value), declared)) in params.enumerate() {
         match param.kind {
             Kind::Memory { unit, .. } => {
-                let bytes = usize::try_from(*value).ok()? * unit.unwrap_or(1) as usize;
-                let allocation = memory.allocate(&param.name, bytes.max(1)).ok()?;
-                let contents: Vec<u8> = (0..bytes.max(1))
+                let unit = unit.unwrap_or(1);
+                let bytes = usize::try_from(*value).ok()? * unit as usize;
+                // Allocations begin at multiples of more than 16.
+                let start = summary
+                    .at_once(index, unit)
+                    .map_or(unit as usize % 16, |widest| widest as usize % 16);
+                let allocation = memory.allocate(&param.name, start + bytes.max(1)).ok()?;
+                let contents: Vec<u8> = (0..start + bytes.max(1))
                     .map(|_| fill.unwrap_or(random.below(256) as u8))
                     .collect();
                 allocation.write(0, &contents).ok()?;
                 if kernel.unwritten.contains(&index) {
                     allocation.forget_contents().ok()?;
                 }
-                arguments.push(allocation.address().to_le_bytes().to_vec());
-                allocations.push((param.name.clone(), allocation, bytes));
+                let address = allocation.address() + start as u64;
+                arguments.push(address.to_le_bytes().to_vec());
+                let buffer = Buffer {
+                    name: &param.name,
+                    address,
+                    len: bytes,
+                    access: match summary.params[index].access.stored {
+                        Some(_) => Access::ReadWrite,
+                        None => Access::Read,
+                    },
+                };
+                allocations.push((allocation, buffer));
             }
             Kind::Integer { bits, .. } => arguments.push(value.to_le_bytes()[..bits as usize / 8].to_vec()),
             Kind::Handle => return None, // no texture is made here
@@ -188,15 +210,7 @@ fn run_once(
         }
     }
     let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
-    let buffers: Vec<Buffer<'_>> = allocations
-        .iter()
-        .map(|(name, allocation, bytes)| Buffer {
-            name,
-            address: allocation.address(),
-            len: *bytes,
-            access: Access::ReadWrite,
-        })
-        .collect();
+    let buffers: Vec<Buffer<'_>> = allocations.iter().map(|(_, buffer)| *buffer).collect();
     let options = Options {
         step_limit: Some(20_000),
         check_shared_races: races,

@@ -268,15 +268,18 @@ fn implementation_of_kernel(
         None => None,
     };
     let proof = proof.map(|proof| quote!(const PROOF: ::graph_runtime::kernel::Proof = #proof;));
-    // A proof is about the sizes that the names of types tell.
+    // A proof is about the sizes that the names of types tell, and elements begin at multiples of their alignments.
     let sizes = match &kernel.proof {
         Some(Proof::Proved) => sizes(&kernel.declaration, kernel.prove),
         _ => Vec::new(),
     };
-    let sizes = sizes.into_iter().map(|(ty, size)| {
-        let size = Literal::u64_unsuffixed(size);
+    let sizes = sizes.into_iter().map(|(ty, layout)| {
+        let [size, align] = layout.map(Literal::u64_unsuffixed);
         quote_spanned! {ends(ty).0=>
-            const _: () = ::core::assert!(::core::mem::size_of::<#ty>() == #size, "this type has another size than its name says");
+            const _: () = ::core::assert!(
+                ::core::mem::size_of::<#ty>() == #size && ::core::mem::align_of::<#ty>() >= #align,
+                "this type has another size or alignment than its name says"
+            );
         }
     });
     let sizes: TokenStream = sizes.collect();

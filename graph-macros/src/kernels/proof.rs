@@ -208,13 +208,15 @@ fn memory(buffer: &Buffer, prove: bool) -> proof::Kind {
     proof::Kind::Memory { unit, len }
 }
 
-/// The types of the units of memory, with the sizes that a proof is about.
-pub(super) fn sizes(declaration: &Declaration, prove: bool) -> Vec<(&Type, u64)> {
+/// The types of the units of memory, with the sizes that a proof is about, and their least alignments.
+pub(super) fn sizes(declaration: &Declaration, prove: bool) -> Vec<(&Type, [u64; 2])> {
     let buffers = declaration.params.iter().filter_map(|param| match &param.kind {
         Kind::Buffer(buffer) => Some(&buffer.unit),
         _ => None,
     });
-    buffers.filter_map(|unit| Some((unit, size(unit, prove)?))).collect()
+    buffers
+        .filter_map(|unit| Some((unit, [size(unit, prove)?, alignment(unit, prove)])))
+        .collect()
 }
 
 fn integer(scalar: Scalar) -> proof::Kind {
@@ -230,7 +232,7 @@ fn integer(scalar: Scalar) -> proof::Kind {
 }
 
 /// The size of a type in bytes, if its text tells it: of a scalar, or of an array of scalars. With `prove`, types named
-/// `bf16` and `f16` are taken for those of the crate `half`, and `Philox` for the runtime's; rustc checks their sizes.
+/// `bf16` and `f16` are taken for those of the crate `half`, and `Philox` for the runtime's; rustc checks [`sizes`].
 fn size(ty: &Type, prove: bool) -> Option<u64> {
     match bare(ty) {
         Type::Array(array) => size(&array.elem, prove)?.checked_mul(length(&array.len)?),
