@@ -25,12 +25,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Whether the usual seeds are tried. Of other seeds, perhaps one alone, counts of what has happened say nothing.
-fn are_usual() -> bool {
+pub(crate) fn are_usual() -> bool {
     std::env::var_os("CUDA_GRAPH_TEST_SEEDS").is_none()
 }
 
 /// The seeds to try: these, or those that the environment asks for.
-fn seeds(usual: Range<u64>) -> Range<u64> {
+pub(crate) fn seeds(usual: Range<u64>) -> Range<u64> {
     let Ok(asked) = std::env::var("CUDA_GRAPH_TEST_SEEDS") else {
         return usual;
     };
@@ -41,7 +41,7 @@ fn seeds(usual: Range<u64>) -> Range<u64> {
 }
 
 /// The device under test; an emulator that draws orders and looks for everything.
-fn thorough(seed: u64) -> Device {
+pub(crate) fn thorough(seed: u64) -> Device {
     let device = device();
     if !device.is_emulator() {
         return device;
