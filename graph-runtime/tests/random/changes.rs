@@ -4,6 +4,7 @@
 use crate::common::random::Random;
 use crate::common::*;
 use crate::graphs::{are_usual, seeds, thorough};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 #[cuda_kernels("tests/kernels/conditionals.ptx")]
@@ -55,6 +56,15 @@ struct Node {
     after: Vec<usize>,
 }
 
+/// What stays.
+#[derive(Clone, Debug)]
+struct Program {
+    nodes: Vec<Node>,
+    /// Those in the body of an `if`, which looks at a word of memory.
+    body: Range<usize>,
+    condition: (usize, usize),
+}
+
 /// What changes.
 #[derive(Clone, Debug)]
 struct State {
@@ -91,7 +101,7 @@ fn launch(random: &mut Random) -> (u32, u32) {
     random.of(&[(1, 4), (1, 8), (2, 4), (1, 16), (4, 4), (1, 3), (3, 8)])
 }
 
-fn program(random: &mut Random) -> (Vec<Node>, State) {
+fn program(random: &mut Random) -> (Program, State) {
     let density = random.of(&[4, 7, 10]);
     let nodes = (0..NODES).map(|node| {
         let to = random.below(MEMORIES);
@@ -103,6 +113,12 @@ fn program(random: &mut Random) -> (Vec<Node>, State) {
         }
     });
     let nodes = nodes.collect();
+    let start = random.below(NODES - 1);
+    let program = Program {
+        nodes,
+        body: start..start + random.below(3).min(NODES - start),
+        condition: (random.below(MEMORIES), random.below(WORDS)),
+    };
     let first = [(0, 0), (0, 16), (0, 32), (1, 0), (1, 16), (1, 32)];
     let state = State {
         bound: std::array::from_fn(|memory| {
@@ -116,7 +132,7 @@ fn program(random: &mut Random) -> (Vec<Node>, State) {
         launches: std::array::from_fn(|_| random.of(&[(1, 8), (2, 4), (1, 3)])),
         values: std::array::from_fn(|_| random.below(100) as u32),
     };
-    (nodes, state)
+    (program, state)
 }
 
 type Blocks = [DeviceBuffer<[u32]>; BLOCKS];
@@ -149,7 +165,7 @@ impl Names {
     }
 }
 
-fn define(device: &Device, blocks: &Blocks, nodes: &[Node], state: &State) -> Result<(Definition, Names)> {
+fn define(device: &Device, blocks: &Blocks, program: &Program, state: &State) -> Result<(Definition, Names)> {
     let mut builder = GraphBuilder::new(device, "Changed");
     let mut names = Names {
         memory: Vec::new(),
@@ -160,26 +176,69 @@ fn define(device: &Device, blocks: &Blocks, nodes: &[Node], state: &State) -> Re
         names.memory.push(shared);
     }
     names.memory.push(builder.device_slice::<u32>("own", WORDS));
-    for (index, node) in nodes.iter().enumerate() {
-        let [from, mut to] = names.places(node);
-        let (value, (grid, block)) = (state.values[index], state.launches[index]);
-        let name = format!("n{index}");
-        let id = match call(node.work, &from, &mut to, value) {
-            Some(call) => builder.kernel(name, Launch::new(grid, block), call),
-            None => builder.memset(name, &mut to, value),
-        };
-        let after: Vec<NodeId> = node.after.iter().map(|&before| names.nodes[before]).collect();
-        builder.after(id, &after);
-        if !state.enabled[index] {
-            builder.disable(id);
-        }
-        names.nodes.push(id);
+    // The node that each node is, or is in, in the outermost body.
+    let mut outer: Vec<NodeId> = Vec::new();
+    let Range { start, end } = program.body.clone();
+    for index in 0..start {
+        let before = outer.clone();
+        add(&mut builder, &mut names, (program, state, index), &before);
+        outer.push(names.nodes[index]);
+    }
+    if !program.body.is_empty() {
+        let (memory, word) = program.condition;
+        let condition = names.memory[memory].row(word);
+        let node = builder.if_then("if", &condition, |builder| {
+            for index in start..end {
+                let before = names.nodes.clone();
+                add(builder, &mut names, (program, state, index), &before);
+            }
+        });
+        let before = (start..end).flat_map(|inner| &program.nodes[inner].after);
+        let before: Vec<NodeId> = before
+            .filter(|before| **before < start)
+            .map(|&before| outer[before])
+            .collect();
+        builder.after(node, &before);
+        outer.resize(end, node);
+    }
+    for index in end..NODES {
+        let before = outer.clone();
+        add(&mut builder, &mut names, (program, state, index), &before);
+        outer.push(names.nodes[index]);
     }
     Ok((builder.define()?, names))
 }
 
-fn build(device: &Device, blocks: &Blocks, nodes: &[Node], state: &State) -> Result<(Graph, Names)> {
-    let (definition, names) = define(device, blocks, nodes, state)?;
+/// Adds a node, which runs after those of `before` that it names and that are in its body.
+fn add(
+    builder: &mut GraphBuilder,
+    names: &mut Names,
+    (program, state, index): (&Program, &State, usize),
+    before: &[NodeId],
+) {
+    let node = &program.nodes[index];
+    let [from, mut to] = names.places(node);
+    let (value, (grid, block)) = (state.values[index], state.launches[index]);
+    let name = format!("n{index}");
+    let id = match call(node.work, &from, &mut to, value) {
+        Some(call) => builder.kernel(name, Launch::new(grid, block), call),
+        None => builder.memset(name, &mut to, value),
+    };
+    let is_inside = program.body.contains(&index);
+    let after = node
+        .after
+        .iter()
+        .filter(|before| !is_inside || program.body.contains(before));
+    let after: Vec<NodeId> = after.map(|&after| before[after]).collect();
+    builder.after(id, &after);
+    if !state.enabled[index] {
+        builder.disable(id);
+    }
+    names.nodes.push(id);
+}
+
+fn build(device: &Device, blocks: &Blocks, program: &Program, state: &State) -> Result<(Graph, Names)> {
+    let (definition, names) = define(device, blocks, program, state)?;
     Ok((definition.build()?, names))
 }
 
@@ -232,7 +291,9 @@ fn request(
 fn results(blocks: &Blocks, (graph, names): (&mut Graph, &Names), seed: u64) -> Result<Vec<Vec<u32>>> {
     let mut random = Random(seed);
     for block in blocks {
-        let words: Vec<u32> = (0..BLOCK_WORDS).map(|_| random.below(1000) as u32).collect();
+        let words: Vec<u32> = (0..BLOCK_WORDS)
+            .map(|_| (random.below(1000) * random.below(2)) as u32)
+            .collect();
         block.copy_from(&words)?;
     }
     graph.reset()?;
@@ -246,17 +307,17 @@ fn results(blocks: &Blocks, (graph, names): (&mut Graph, &Names), seed: u64) -> 
 /// panicked in the middle.
 fn run(seed: u64, counts: &mut [usize; 3]) -> Result<()> {
     let mut random = Random(seed);
-    let mut device = thorough(seed);
+    let mut device = thorough(seed).with_bodies(random.of(&[Bodies::Nodes, Bodies::Predicated, Bodies::Cheapest]));
     if random.below(5) == 0 {
         device = device.with_debug(DebugOptions::default());
     }
     let blocks: Blocks = [device.alloc_slice(BLOCK_WORDS)?, device.alloc_slice(BLOCK_WORDS)?];
     let drawn = (0..100).find_map(|_| {
-        let (nodes, state) = program(&mut random);
-        let (graph, names) = build(&device, &blocks, &nodes, &state).ok()?;
-        Some((graph, names, nodes, state))
+        let (program, state) = program(&mut random);
+        let (graph, names) = build(&device, &blocks, &program, &state).ok()?;
+        Some((graph, names, program, state))
     });
-    let Some((mut graph, mut names, nodes, mut state)) = drawn else {
+    let Some((mut graph, mut names, program, mut state)) = drawn else {
         return Ok(());
     };
     for step in 0..30 {
@@ -268,7 +329,7 @@ fn run(seed: u64, counts: &mut [usize; 3]) -> Result<()> {
         }
         let ending = random.below(10);
         let changed = if ending == 0 {
-            let updated = define(&device, &blocks, &nodes, &after)
+            let updated = define(&device, &blocks, &program, &after)
                 .and_then(|(definition, new)| Ok((graph.update_from(definition)?, new)));
             updated.map(|(_, new)| {
                 if random.below(2) == 0 {
@@ -279,7 +340,7 @@ fn run(seed: u64, counts: &mut [usize; 3]) -> Result<()> {
             let edit = || {
                 graph.edit(|e| {
                     let mut all = changes.iter();
-                    all.try_for_each(|&change| request(e, &names, &nodes, &blocks, change, &after))?;
+                    all.try_for_each(|&change| request(e, &names, &program.nodes, &blocks, change, &after))?;
                     match ending {
                         1 => Err(Error::NoDriver),
                         2 => resume_unwind(Box::new("in the middle")),
@@ -289,8 +350,8 @@ fn run(seed: u64, counts: &mut [usize; 3]) -> Result<()> {
             };
             catch_unwind(AssertUnwindSafe(edit)).unwrap_or(Err(Error::NoDriver))
         };
-        let what = || format!("seed {seed}, step {step}: {changes:?}\nof {nodes:?}\nin {state:?}");
-        let expected = match (&changed, build(&device, &blocks, &nodes, &after)) {
+        let what = || format!("seed {seed}, step {step}: {changes:?}\nof {program:?}\nin {state:?}");
+        let expected = match (&changed, build(&device, &blocks, &program, &after)) {
             (Ok(()), Ok(built)) => Some(built),
             (Ok(()), Err(error)) => panic!("taken, although {error}\n{}", what()),
             (Err(Error::NoDriver), _) | (Err(_), Err(_)) => None,
@@ -303,7 +364,7 @@ fn run(seed: u64, counts: &mut [usize; 3]) -> Result<()> {
         }] += 1;
         let (mut built, new) = match expected {
             Some(built) => built,
-            None => build(&device, &blocks, &nodes, &state)?,
+            None => build(&device, &blocks, &program, &state)?,
         };
         let expected = results(&blocks, (&mut built, &new), seed)?;
         assert_eq!(
