@@ -11,8 +11,8 @@
 use super::check::all_aligned;
 use super::fragment::Numbers;
 use super::{Environment, Flow};
-use crate::code::{DISCARD, Element, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Tile};
-use crate::fault::{InLane, LaneFault, Operation};
+use crate::code::{DISCARD, Element, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Space, Tile};
+use crate::fault::{FaultKind, InLane, LaneFault, Operation};
 use crate::state::address::addresses;
 use crate::state::vector::dispatch;
 use crate::state::{FULL, LANES, Registers, Warp, lanes};
@@ -54,7 +54,7 @@ impl Warp {
     fn load_rows(&mut self, op: &MatrixRows, mask: u32, env: &Environment<'_>) -> Result<(), LaneFault> {
         let at = addresses(&self.registers, &op.address);
         let used = row_lanes(op) & mask;
-        all_aligned(Operation::Load, &at, used, 16)?;
+        are_shared(op, Operation::Load, &at, used)?;
         let mut words = [[0u32; 4]; LANES];
         for lane in lanes(used) {
             for (index, word) in words[lane].iter_mut().enumerate() {
@@ -82,7 +82,7 @@ impl Warp {
     fn store_rows(&mut self, op: &MatrixRows, mask: u32, env: &mut Environment<'_>) -> Result<(), LaneFault> {
         let at = addresses(&self.registers, &op.address);
         let used = row_lanes(op) & mask;
-        all_aligned(Operation::Store, &at, used, 16)?;
+        are_shared(op, Operation::Store, &at, used)?;
         for lane in lanes(used) {
             let values = *self.registers.get32(op.values[lane / 8]);
             let half = |row: usize, column: usize| values[row * 4 + column / 2] >> (column % 2 * 16) & 0xffff;
@@ -136,6 +136,25 @@ impl Warp {
         }
         Ok(())
     }
+}
+
+/// Refuses rows that begin elsewhere than at a multiple of 16 bytes, or that generic addresses name outside of shared
+/// memory: a GPU may do anything there.
+fn are_shared(op: &MatrixRows, operation: Operation, at: &[u64; LANES], used: u32) -> Result<(), LaneFault> {
+    const BYTES: u32 = 16;
+    all_aligned(operation, at, used, BYTES.into())?;
+    let other = lanes(used).find(|&lane| op.space.resolve(at[lane]).0 != Space::Shared);
+    other.map_or(Ok(()), |lane| {
+        let (address, bytes) = (at[lane], BYTES);
+        Err(LaneFault::new(
+            lane,
+            FaultKind::NotShared {
+                operation,
+                address,
+                bytes,
+            },
+        ))
+    })
 }
 
 /// The lanes whose addresses name rows.

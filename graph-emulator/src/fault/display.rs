@@ -95,6 +95,16 @@ impl fmt::Display for FaultKind {
                     "{operation} of {bytes} bytes at address {address:#x}, where nothing is"
                 )
             }
+            FaultKind::NotShared {
+                operation,
+                address,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at address {address:#x}, which is not in shared memory"
+                )
+            }
             FaultKind::NotPassed(access) => write!(f, "{access}, which was not passed to the kernel"),
             FaultKind::AtomicOnly(access) => write!(f, "{access}, which was passed for atomic operations only"),
             FaultKind::Mapped(access) => write!(

@@ -121,6 +121,15 @@ pub enum FaultKind {
         /// The number of bytes accessed.
         bytes: u32,
     },
+    /// An access of an instruction for shared memory alone, by an address of other memory.
+    NotShared {
+        /// The access that was tried.
+        operation: Operation,
+        /// The address.
+        address: u64,
+        /// The number of bytes accessed.
+        bytes: u32,
+    },
     /// An access to memory that exists but was not passed to this kernel.
     NotPassed(FaultyAccess),
     /// A load or a store on a buffer passed for atomic operations.

@@ -45,6 +45,30 @@ fn misaligned_and_null() {
     ends(&fault, "store of 4 bytes through a null pointer");
 }
 
+/// Whose addresses are generic ones, but of shared memory alone.
+#[test]
+fn matrices_have_their_rows_in_shared_memory() {
+    let kernel = |code: &str| {
+        format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{{\n.reg .b32 %r<2>;\n\
+             .reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\n{code}\nret;\n}}\n"
+        )
+    };
+    for (code, operation) in [
+        ("ldmatrix.sync.aligned.m8n8.x1.b16 {%r1}, [%rd1];", "load"),
+        ("stmatrix.sync.aligned.m8n8.x1.b16 [%rd1], {%r1};", "store"),
+    ] {
+        let gpu = Gpu::new(&kernel(code));
+        let out = gpu.upload("out", &[0u8; 128]);
+        let fault = gpu.fault("k", ONE, WARP, &[Write(&out)]);
+        let address = out.address();
+        ends(
+            &fault,
+            &format!("{operation} of 16 bytes at address {address:#x}, which is not in shared memory"),
+        );
+    }
+}
+
 #[test]
 fn read_only_not_passed_and_freed() {
     let gpu = gpu();

@@ -357,19 +357,19 @@ impl Author {
     }
 
     /// An access of shared memory, own or another block's, in a way that newer devices have, by either kind of address.
+    /// A generic address may be of global memory, too.
     fn newer(&mut self, at: &str) {
         let (mask, scale) = (self.one(&["31", "31", "15", "-1"]), self.one(&["8", "8", "16", "4"]));
         let by = self.one(&["", "", "", "+8", "+-8"]);
         let (load, rank) = (self.result(), self.one(&["0", "1", "%r2"]));
         self.line(&format!(
-            "and.b32 %r31, {at}, {mask}; mul.lo.u32 %r31, %r31, {scale}; mov.u32 %r32, tile; add.u32 %r31, %r31, %r32;"
+            "and.b32 %r31, {at}, {mask}; mul.lo.u32 %r31, %r31, {scale}; cvt.u64.u32 %rd32, %r31; add.s64 %rd32, %rd1, %rd32;\n\
+             mov.u32 %r32, tile; add.u32 %r31, %r31, %r32; cvt.u64.u32 %rd33, %r31; cvta.shared.u64 %rd33, %rd33;"
         ));
-        let (space, address) = match self.below(3) {
-            0 => {
-                self.line("cvt.u64.u32 %rd33, %r31; cvta.shared.u64 %rd33, %rd33;");
-                ("", "%rd33")
-            }
-            1 => (".shared::cluster", "%r31"),
+        let (space, address) = match self.below(5) {
+            0 => ("", "%rd32"),
+            1 => ("", "%rd33"),
+            2 => (".shared::cluster", "%r31"),
             _ => (".shared::cta", "%r31"),
         };
         let rows = if space.is_empty() { "" } else { ".shared" };

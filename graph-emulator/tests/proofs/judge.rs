@@ -119,9 +119,11 @@ pub(super) fn is_of_access(kind: &FaultKind) -> bool {
     match kind {
         FaultKind::OutOfBounds { .. }
         | FaultKind::InvalidAddress { .. }
+        | FaultKind::NotShared { .. }
         | FaultKind::NotPassed(_)
         | FaultKind::ReadOnly(_)
         | FaultKind::Misaligned { .. } => true,
+        FaultKind::InvalidBarrier(message) => message.ends_with("not in shared memory"),
         FaultKind::Uninitialized(access) => &*access.buffer != "shared memory",
         _ => false,
     }
