@@ -142,7 +142,7 @@ impl Warp {
 /// memory: a GPU may do anything there.
 fn are_shared(op: &MatrixRows, operation: Operation, at: &[u64; LANES], used: u32) -> Result<(), LaneFault> {
     const BYTES: u32 = 16;
-    all_aligned(operation, at, used, BYTES.into())?;
+    all_aligned(operation, at, used, BYTES)?;
     let other = lanes(used).find(|&lane| op.space.resolve(at[lane]).0 != Space::Shared);
     other.map_or(Ok(()), |lane| {
         let (address, bytes) = (at[lane], BYTES);
