@@ -113,8 +113,8 @@ pub(super) fn fault(
     is_of_access(&fault.kind).then(|| fault.to_string())
 }
 
-/// Whether a fault is that of an access outside of memory, of one that is not aligned, of a store to memory that is
-/// passed to be read, or of a load of what nothing has written. Of shared memory, the last one is not asked.
+/// Whether a fault is that of an access outside of memory, of one that is not aligned, of one for which memory is not
+/// passed, or of a load of what nothing has written. Of shared memory, the last one is not asked.
 pub(super) fn is_of_access(kind: &FaultKind) -> bool {
     match kind {
         FaultKind::OutOfBounds { .. }
@@ -122,6 +122,7 @@ pub(super) fn is_of_access(kind: &FaultKind) -> bool {
         | FaultKind::NotShared { .. }
         | FaultKind::NotPassed(_)
         | FaultKind::ReadOnly(_)
+        | FaultKind::AtomicOnly(_)
         | FaultKind::Misaligned { .. } => true,
         FaultKind::InvalidBarrier(message) => message.ends_with("not in shared memory"),
         FaultKind::Uninitialized(access) => &*access.buffer != "shared memory",
@@ -130,7 +131,7 @@ pub(super) fn is_of_access(kind: &FaultKind) -> bool {
 }
 
 /// The fault of a launch on memory of exactly the lengths of its arguments. It begins where the facts about the kernel
-/// ask for, at multiples of no more bytes, and what they do not say to be written is passed to be read.
+/// ask for, at multiples of no more bytes, and is passed to be read, or updated atomically, if they say no more.
 pub(super) fn run(
     text: &str,
     module: &ast::Module,
@@ -191,14 +192,16 @@ fn run_once(
                     allocation.forget_contents().ok()?;
                 }
                 let address = allocation.address() + start as u64;
+                let accessed = &summary.params[index].access;
                 arguments.push(address.to_le_bytes().to_vec());
                 let buffer = Buffer {
                     name: &param.name,
                     address,
                     len: bytes,
-                    access: match summary.params[index].access.stored {
-                        Some(_) => Access::ReadWrite,
-                        None => Access::Read,
+                    access: match (accessed.stored, accessed.plain) {
+                        (None, _) => Access::Read,
+                        (Some(_), None) => Access::Atomic,
+                        (Some(_), Some(_)) => Access::ReadWrite,
                     },
                 };
                 allocations.push((allocation, buffer));

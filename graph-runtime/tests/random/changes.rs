@@ -329,7 +329,8 @@ fn run(seed: u64, counts: &mut [usize; 3]) -> Result<()> {
         }
         let ending = random.below(10);
         let changed = if ending == 0 {
-            let updated = define(&device, &blocks, &program, &after)
+            let debugged = device.clone().with_debug(DebugOptions::default());
+            let updated = define(random.of(&[&device, &debugged]), &blocks, &program, &after)
                 .and_then(|(definition, new)| Ok((graph.update_from(definition)?, new)));
             updated.map(|(_, new)| {
                 if random.below(2) == 0 {
