@@ -7,6 +7,7 @@ use super::host_function::HostNode;
 use super::read_node::{
     Addresses, AttributeValue, Conditional, CopyWords, Operation, ReadCopy, ReadFill, ReadLaunch, ReadNode, UPDATABLE,
 };
+use super::types::{CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CUmemorytype};
 use super::{
     CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUmodule,
     MISSING,
@@ -79,6 +80,11 @@ driver_calls! {
         = cuFuncGetModule(module: *mut CUmodule = &mut module, function: CUfunction);
     fn function_of(kernel: CUkernel) -> function: CUfunction
         = cuKernelGetFunction(function: *mut CUfunction = &mut function, kernel: CUkernel), newer;
+    fn get_property(address: CUdeviceptr, asked: c_uint) -> value: c_uint
+        = cuPointerGetAttribute(
+            value: *mut c_void = (&raw mut value).cast(), asked: c_uint as sys::CUpointer_attribute,
+            address: CUdeviceptr,
+        );
     fn get_range(address: CUdeviceptr, bytes: &mut usize) -> first: CUdeviceptr
         = cuMemGetAddressRange_v2(
             first: *mut CUdeviceptr = &mut first, bytes: *mut usize, address: CUdeviceptr,
@@ -429,14 +435,27 @@ pub(crate) unsafe fn variable(launch: &ReadLaunch, name: &str) -> Option<Address
     Some(address..address.checked_add(bytes as u64)?)
 }
 
-/// The allocation that an address is in, if the driver knows it.
+/// Whether an address is of the host's memory, which the driver does not move to devices.
 ///
 /// # Safety
 ///
 /// A context is current.
-pub(crate) unsafe fn allocation(address: u64) -> Option<Addresses> {
+unsafe fn is_of_host(address: u64) -> bool {
+    // SAFETY: by the caller's promise; any address may be asked for.
+    let is = |asked, value| unsafe { get_property(address, asked) } == Ok(value);
+    let host = CUmemorytype::CU_MEMORYTYPE_HOST as c_uint;
+    is(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, host) && is(CU_POINTER_ATTRIBUTE_IS_MANAGED, 0)
+}
+
+/// The allocation that an address is in, if the driver knows it, and whether it is of the host's memory.
+///
+/// # Safety
+///
+/// A context is current.
+pub(crate) unsafe fn allocation(address: u64) -> Option<(Addresses, bool)> {
     let mut bytes = 0;
     // SAFETY: by the caller's promise; any address may be asked for.
     let first = unsafe { get_range(address, &mut bytes) }.ok()?;
-    Some(first..first.checked_add(bytes as u64)?)
+    // SAFETY: as above.
+    Some((first..first.checked_add(bytes as u64)?, unsafe { is_of_host(address) }))
 }

@@ -89,6 +89,10 @@ pub(crate) const CU_MEMHOSTREGISTER_PORTABLE: c_uint = 1;
 pub(crate) const CU_MEMHOSTREGISTER_READ_ONLY: c_uint = 8;
 /// `CU_POINTER_ATTRIBUTE_CONTEXT`
 pub(crate) const CU_POINTER_ATTRIBUTE_CONTEXT: c_uint = 1;
+/// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE`
+pub(crate) const CU_POINTER_ATTRIBUTE_MEMORY_TYPE: c_uint = 2;
+/// `CU_POINTER_ATTRIBUTE_IS_MANAGED`
+pub(crate) const CU_POINTER_ATTRIBUTE_IS_MANAGED: c_uint = 8;
 /// `CU_EVENT_DEFAULT`
 pub(crate) const CU_EVENT_DEFAULT: c_uint = 0;
 /// `CU_EVENT_DISABLE_TIMING`
@@ -375,6 +379,10 @@ mod tests {
         assert_eq!(CU_MEMHOSTREGISTER_READ_ONLY, sys::CU_MEMHOSTREGISTER_READ_ONLY);
         let context = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_CONTEXT;
         assert_eq!(CU_POINTER_ATTRIBUTE_CONTEXT, context as u32);
+        let kind = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+        assert_eq!(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, kind as u32);
+        let managed = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_IS_MANAGED;
+        assert_eq!(CU_POINTER_ATTRIBUTE_IS_MANAGED, managed as u32);
         assert_eq!(CU_EVENT_DEFAULT, sys::CUevent_flags::CU_EVENT_DEFAULT as u32);
         assert_eq!(
             CU_EVENT_DISABLE_TIMING,

@@ -7,9 +7,9 @@ use crate::turn::cuda;
 use graph_runtime::cudarc;
 use graph_runtime::cudarc::driver::{CudaStream, PushKernelArg, sys};
 use std::ffi::c_void;
-use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::{ptr, slice};
 
 const PTX: &str = include_str!("../kernels/conditionals.ptx");
 
@@ -23,11 +23,15 @@ mod written {
 
     include!("written.rs");
 
-    /// The contents of `x` and `y` after a launch.
-    pub(super) fn launched(device: &Device) -> Result<[Vec<u32>; 2]> {
+    /// The contents of `x`, `y` and `out` after a launch.
+    pub(super) fn launched(device: &Device) -> Result<[Vec<u32>; 3]> {
         let mut graph = Step::build(device)?;
         graph.launch()?;
-        Ok([graph.x()?.read()?.to_vec(), graph.y()?.read()?.to_vec()])
+        Ok([
+            graph.x()?.read()?.to_vec(),
+            graph.y()?.read()?.to_vec(),
+            graph.out()?.to_vec(),
+        ])
     }
 }
 
@@ -422,6 +426,8 @@ fn the_text_of_a_graph_compiles_and_computes_the_same() -> Result<(), BoxError> 
     let calls = AtomicU32::new(0);
     let memory: Vec<Unpooled> = (0..2).map(|_| zeroes(&stream, 64)).collect::<Result<_, _>>()?;
     let [x, y] = [0, 1].map(|index| address(&memory[index]));
+    let mut out = ptr::null_mut();
+    call!(cuMemHostAlloc(&mut out, 256, 0));
     let graph = captured(&stream, || {
         set(stream.cu_stream(), x, 5)?;
         add(&stream, &kernel, x, 1)?;
@@ -435,23 +441,26 @@ fn the_text_of_a_graph_compiles_and_computes_the_same() -> Result<(), BoxError> 
         // SAFETY: both are memory of 64 words.
         unsafe { stream.launch_builder(&sum).arg(&x).arg(&y).launch(config) }?;
         call!(cuMemcpyDtoDAsync_v2(x + 32, y, 32, stream.cu_stream()));
+        call!(cuMemcpyDtoHAsync_v2(out, x, 256, stream.cu_stream()));
         Ok(())
     })?;
     let options = LiftOptions::new()
         .name("Step")
         .ptx(PTX)?
         .memory("x", x, 256)
-        .memory("y", y, 256);
+        .memory("y", y, 256)
+        .memory("out", out.expose_provenance() as u64, 256);
     // SAFETY: the graph lives, and nothing changes it.
     let text = unsafe { Lifted::from_raw(graph, &options) }?.to_rust();
     let text = text.replace("\"kernels.ptx\"", "\"tests/kernels/conditionals.ptx\"");
     assert_eq!(text, include_str!("written.rs"));
     run(graph, &stream)?;
     let contents = memory.iter().map(|buffer| stream.clone_dtoh(&**buffer));
-    assert_eq!(
-        written::launched(&device)?.to_vec(),
-        contents.collect::<Result<Vec<_>, _>>()?
-    );
+    let mut contents = contents.collect::<Result<Vec<_>, _>>()?;
+    // SAFETY: the driver has allocated 64 words, and the launch, which has ended, has written them.
+    contents.push(unsafe { slice::from_raw_parts(out.cast::<u32>(), 64) }.to_vec());
+    assert_eq!(written::launched(&device)?.to_vec(), contents);
+    call!(cuMemFreeHost(out));
     assert_eq!(written::launched(&Device::emulator())?, written::launched(&device)?);
     Ok(())
 }

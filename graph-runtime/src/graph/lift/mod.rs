@@ -118,11 +118,17 @@ pub struct Lifted {
 struct Block {
     name: String,
     addresses: Range<u64>,
+    /// Whether it is memory of the host.
+    is_host: bool,
 }
 
 impl Block {
     fn new(name: String, addresses: Range<u64>) -> Self {
-        Self { name, addresses }
+        Self {
+            name,
+            addresses,
+            is_host: false,
+        }
     }
 }
 

@@ -44,7 +44,7 @@ impl Found<'_> {
             Some(block) => block,
             // SAFETY: by the caller's promise.
             None => match unsafe { reading::allocation(address) } {
-                Some(addresses) if addresses.contains(&address) => {
+                Some((addresses, _)) if addresses.contains(&address) => {
                     let name = format!("memory_{}", self.blocks.len() - self.options.memory.len());
                     self.blocks.push(Block::new(name, addresses));
                     self.blocks.len() - 1
@@ -125,6 +125,11 @@ pub(super) unsafe fn graph(graph: CUgraph, name: &str, options: &LiftOptions) ->
     let mut nodes = Vec::new();
     // SAFETY: by the caller's promise.
     unsafe { append(graph, None, &mut found, &mut nodes) }?;
+    for block in &mut found.blocks {
+        // SAFETY: by the caller's promise.
+        let allocation = unsafe { reading::allocation(block.addresses.start) };
+        block.is_host = allocation.is_some_and(|(_, is_host)| is_host);
+    }
     Ok((nodes, found.blocks))
 }
 

@@ -57,7 +57,8 @@ pub(super) fn text(lifted: &Lifted) -> String {
         }
         let (name, ty) = (&writer.memory[index], writer.elements[index]);
         let count = (block.addresses.end - block.addresses.start) / ty.size() as u64;
-        let _ = writeln!(body, "        device {name}: [{}; {count}];", named(ty));
+        let keyword = if block.is_host { "host" } else { "device" };
+        let _ = writeln!(body, "        {keyword} {name}: [{}; {count}];", named(ty));
     }
     let mut is_written = vec![false; lifted.nodes.len()];
     let mut statements: Vec<usize> = Vec::new();
@@ -140,6 +141,7 @@ impl Writer<'_> {
             }
             (NodeKind::Memset, ReadNode::Fill(fill)) => {
                 let (to, ty) = self.part(node, Mode::Write)?;
+                self.is_on_device(node)?;
                 let value = value(fill, ty).ok_or_else(|| format!("a fill of {to} with {:?}", fill.value))?;
                 Ok(format!("{to} <- {value}"))
             }
@@ -187,6 +189,7 @@ impl Writer<'_> {
         if let Some(block) = shared {
             return Err(unknown(&format!("it gets `{}` twice, to write it", self.memory[block])));
         }
+        self.is_on_device(node).map_err(|reason| unknown(&reason))?;
         let mut arguments = Vec::new();
         let mut params = Vec::new();
         for (number, (bytes, param)) in node.arguments.iter().zip(&node.params).enumerate() {
@@ -241,6 +244,18 @@ impl Writer<'_> {
         Ok((format!("{borrow}{part}"), element))
     }
 
+    /// Fails if a node accesses memory of the host, which copies alone may.
+    fn is_on_device(&self, node: &LiftedNode) -> Result<(), Reason> {
+        let mut touched = node.touches.iter().map(|touch| touch.block);
+        match touched.find(|&block| self.lifted.memory[block].is_host) {
+            Some(block) => Err(format!(
+                "it accesses `{}`, which is memory of the host",
+                self.memory[block]
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// The memory that a copy or a fill accesses so, and the type of its elements.
     fn part(&self, node: &LiftedNode, mode: Mode) -> Result<(String, Type), Reason> {
         let unknown = || {
@@ -290,7 +305,7 @@ fn meet(touches: &[Touch]) -> bool {
 }
 
 /// The type of the elements of each memory: that of the kernels which access it, if they agree; else that of the
-/// fills; else bytes.
+/// fills, or without any that of memory that copies join it with; else bytes.
 fn elements(lifted: &Lifted) -> Vec<Type> {
     let type_of = |block: &Block, index: usize| {
         let addresses = &block.addresses;
@@ -307,24 +322,32 @@ fn elements(lifted: &Lifted) -> Vec<Type> {
             ReadNode::Fill(fill) if node.touches.iter().any(|touch| touch.block == index) => Some(fill.value.1),
             _ => None,
         });
-        let bytes = of_fills.min().unwrap_or(1);
+        let bytes = of_fills.min().or_else(|| (!of_kernels.is_empty()).then_some(1))?;
         let of_fills = [Type::U8, Type::U16, Type::U32]
             .into_iter()
             .find(|ty| ty.size() as u32 == bytes);
-        let one = if of_kernels.len() == 1 {
-            of_kernels.into_iter().next().flatten()
-        } else {
-            of_fills
+        let one = match of_kernels.len() {
+            1 => of_kernels.into_iter().next().flatten(),
+            _ => of_fills,
         };
-        let is_whole = |ty: &Type| (addresses.end - addresses.start).is_multiple_of(ty.size() as u64);
-        one.filter(is_whole).unwrap_or(Type::U8)
+        Some(one.filter(|ty| has_whole(block, *ty)).unwrap_or(Type::U8))
     };
-    lifted
-        .memory
-        .iter()
-        .enumerate()
-        .map(|(index, block)| type_of(block, index))
-        .collect()
+    let memory = lifted.memory.iter().enumerate();
+    let mut types: Vec<Option<Type>> = memory.map(|(index, block)| type_of(block, index)).collect();
+    for node in lifted.nodes.iter().filter(|node| node.kind == NodeKind::Memcpy) {
+        if let [one, other] = &node.touches[..] {
+            for (to, from) in [(one.block, other.block), (other.block, one.block)] {
+                let is_whole = |ty: &Type| has_whole(&lifted.memory[to], *ty);
+                types[to] = types[to].or(types[from].filter(is_whole));
+            }
+        }
+    }
+    types.into_iter().map(|ty| ty.unwrap_or(Type::U8)).collect()
+}
+
+/// Whether memory has a whole number of elements of this type.
+fn has_whole(block: &Block, ty: Type) -> bool {
+    (block.addresses.end - block.addresses.start).is_multiple_of(ty.size() as u64)
 }
 
 /// The type for which Rust has a number, if there is one.

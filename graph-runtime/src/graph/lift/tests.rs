@@ -455,6 +455,31 @@ fn what_cannot_be_written_is_no_statement() {
 }
 
 #[test]
+fn copies_alone_access_memory_of_the_host() {
+    let mut memory = blocks(2);
+    memory[1].is_host = true;
+    let touch = |block, mode| Touch {
+        block,
+        mode,
+        bytes: Some(0..64),
+    };
+    let mut copy = node("copy_1", NodeKind::Memcpy, Vec::new(), &[0]);
+    copy.touches = vec![touch(0, Mode::Read), touch(1, Mode::Write)];
+    let mut mapped = launch_of("scale_2", "_Z5scalePf");
+    mapped.touches = vec![touch(1, Mode::ReadWrite)];
+    let nodes = vec![fill("fill_0", 0, 0..64, &[]), copy, mapped];
+    let text = Lifted::new("Test".to_owned(), nodes, memory).to_rust();
+    for line in [
+        "device x0: [u32; 16];",
+        "host x1: [u32; 16];",
+        "memcpy copy_1 = x0 -> x1 after fill_0;",
+        "it accesses `x1`, which is memory of the host",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
+#[test]
 fn kernels_get_memory_once_and_are_launched_as_they_were() {
     let pointer = Param {
         mode: Some(Mode::ReadWrite),
