@@ -14,7 +14,9 @@ impl Graph {
     ///
     /// Nodes run one at a time, in an order that the graph allows. On CUDA they are in one graph, with kernels that
     /// take the time between them; only kernels that programmatic edges join overlap, and how their time divides among
-    /// them is measured in the first launches. On the emulator the time is that of the CPU, and the instructions of
+    /// them is measured in the first launches. If there are at least four launches and no nodes with bodies, some
+    /// launches run all nodes as the graph's edges allow, and measure when paths end and meet; in these, a node counts
+    /// with the median of its earlier times. On the emulator the time is that of the CPU, and the instructions of
     /// kernels are counted. Params, rebound memory and disabled nodes are as in launches. Other launches cost nothing
     /// more.
     ///

@@ -47,6 +47,8 @@ pub(crate) struct Times {
     pub(crate) calls: Vec<u64>,
     /// The sum of the calls of each launch.
     pub(crate) launches: Vec<u64>,
+    /// The nanoseconds from the end of the launch before to the node's end, in launches [in place](Recorder::is_in_place).
+    pub(crate) ends: Vec<u64>,
     /// The number of times that a node with bodies was entered.
     pub(crate) entered: u64,
     /// The time of the last call in a launch that [`Recorder::is_divided`].
@@ -121,14 +123,30 @@ impl Recorder {
         self.course.clear();
     }
 
+    /// The number of launches that divide the time of kernels which programmatic edges join.
+    fn divided(&self) -> usize {
+        if self.planned < 5 { 1 } else { 2 }
+    }
+
     /// Whether kernels that programmatic edges join are measured each in this launch, rather than together: the first
     /// launches say how the time of all divides, and the others how long it is.
     pub(crate) fn is_divided(&self) -> bool {
-        let divided = match self.planned {
-            1..5 => 1,
-            _ => 2,
-        };
-        self.launches <= divided
+        self.launches <= self.divided()
+    }
+
+    /// Whether this launch is one in place, which runs all nodes along their edges, if the graph allows it: of four
+    /// launches or more, each second one after those that divide.
+    pub(crate) fn is_in_place(&self) -> bool {
+        let others = self.launches.saturating_sub(self.divided());
+        self.planned >= 4 && others > 0 && others.is_multiple_of(2)
+    }
+
+    /// The nanoseconds from the end of the launch before to the end of a node, if it was measured. A first launch in
+    /// place, which brings what it needs into caches, does not count beside others.
+    pub(crate) fn end_of(&self, node: usize) -> Option<u64> {
+        let ends = &self.nodes[node].ends;
+        let warm = ends.get(1..).filter(|others| !others.is_empty()).unwrap_or(ends);
+        (!warm.is_empty()).then(|| median(warm.to_vec()))
     }
 
     /// Notes a call of a node without bodies: the nanoseconds that were measured, and the counts, if there are some.
@@ -150,6 +168,18 @@ impl Recorder {
             *times.counts.get_or_insert_default() += counts;
         }
         self.course.push(Step::Call(node, time));
+    }
+
+    /// Notes a call of a node that was not measured alone in this launch. It counts with the median of earlier calls.
+    pub(crate) fn call_again(&mut self, node: usize) {
+        let time = median(self.nodes[node].calls.clone());
+        self.call_without_overhead(node, time, None);
+    }
+
+    /// Notes when a node has ended in a launch in place.
+    pub(crate) fn end(&mut self, node: usize, measured: u64) {
+        let time = measured.saturating_sub(self.overhead.unwrap_or(0));
+        self.nodes[node].ends.push(time);
     }
 
     /// Notes that a node does not run, or does nothing.
@@ -191,5 +221,15 @@ impl Recorder {
 
     pub(crate) fn course(&self) -> &[Step] {
         &self.course
+    }
+}
+
+/// The median of some times: of an even number of them, the mean of the two in the middle.
+pub(crate) fn median(mut times: Vec<u64>) -> u64 {
+    times.sort_unstable();
+    match times.len() {
+        0 => 0,
+        len if len % 2 == 1 => times[len / 2],
+        len => times[len / 2 - 1].midpoint(times[len / 2]),
     }
 }

@@ -62,6 +62,15 @@ impl Rows {
         nodes.iter().copied().filter(|node| !before.contains(node)).collect()
     }
 
+    /// The nodes of the whole graph at which paths end or meet: those that no other runs after, and those that one with
+    /// several before it runs after.
+    pub(crate) fn meeting(&self) -> Vec<usize> {
+        let several = self.after.iter().filter(|edges| edges.len() > 1);
+        let before = several.flatten().map(|edge| edge.0);
+        let all: BTreeSet<usize> = before.chain(self.last(0)).collect();
+        all.into_iter().collect()
+    }
+
     /// Divides nodes that run one after the other into groups: a node is in the group of the one before it if a
     /// programmatic edge joins the two.
     pub(crate) fn groups(&self, nodes: &[usize]) -> Vec<Vec<usize>> {
@@ -101,5 +110,6 @@ mod tests {
         assert_eq!(rows.groups(&rows.bodies[0]), [vec![a, c], vec![b, d], vec![e]]);
         assert_eq!(rows.groups(&[a, b, c]), [[a], [b], [c]]);
         assert_eq!(rows.last(0), [e]);
+        assert_eq!(rows.meeting(), [c, d, e]);
     }
 }

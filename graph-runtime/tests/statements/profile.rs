@@ -195,6 +195,34 @@ fn profiles_run_the_bodies_that_launches_run() -> Result<()> {
     Ok(())
 }
 
+/// Some of the launches of a longer profile run all nodes along their edges. Those do all that other launches do.
+#[test]
+fn launches_in_place_run_each_node_once() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Meeting");
+    let [mut left, mut right] = ["left", "right"].map(|name| builder.device::<[u32; 4]>(name));
+    let mut add = |name: &'static str, data: &mut Place<[u32; 4], OnDevice>, number: u32, after: &[NodeId]| {
+        let node = builder.kernel(name, Launch::new(1, 4), add_to::call(data, number));
+        builder.after(node, after);
+        node
+    };
+    let one = add("one", &mut left, 1, &[]);
+    let two = add("two", &mut right, 2, &[]);
+    let off = add("off", &mut right, 100, &[two]);
+    add("ten", &mut left, 10, &[one, off]);
+    builder.after(off, &[one]);
+    let mut graph = builder.build()?;
+    graph.node(off).set_enabled(false)?;
+    for launches in [4, 7, 10] {
+        let before = graph.device(&left)?.read()?[0];
+        let profile = graph.profile(launches)?;
+        let calls = ["one", "two", "off", "ten"].map(|name| node(&profile, name).calls as usize);
+        assert_eq!(calls, [launches, launches, 0, launches], "{profile}");
+        assert_eq!(*graph.device(&left)?.read()?, [before + 11 * launches as u32; 4]);
+    }
+    assert_eq!(*graph.device(&right)?.read()?, [2 * 21; 4]);
+    Ok(())
+}
+
 #[test]
 fn the_emulator_counts_instructions() -> Result<()> {
     let device = device();
@@ -340,8 +368,8 @@ fn times_mean_nothing() -> bool {
     is_software() || runs_node_by_node() || delayed()
 }
 
-/// Whether the critical path is as long as a launch, but for a tenth.
-fn is_as_long_as_a_launch(name: &str, graph: &mut Graph) -> Result<bool> {
+/// Whether the critical path is as long as a launch, but for a part of it.
+fn is_as_long_as_a_launch(name: &str, graph: &mut Graph, part: f64) -> Result<bool> {
     if times_mean_nothing() {
         return graph.profile(3).map(|_| true);
     }
@@ -349,7 +377,7 @@ fn is_as_long_as_a_launch(name: &str, graph: &mut Graph) -> Result<bool> {
     let time = time_of_a_launch(graph)?;
     let ratio = path / time;
     println!("profile: {name}: {path:.2} us along the critical path, {time:.2} us a launch: {ratio:.2}");
-    Ok((ratio - 1.0).abs() < 0.1)
+    Ok((ratio - 1.0).abs() < part)
 }
 
 /// The iterations of a `while`, and the choices of a graph.
@@ -434,6 +462,22 @@ fn choices(device: &Device, blocks: u32, flag: u32) -> Result<(Graph, Place<[u32
     Ok((builder.build()?, data))
 }
 
+/// Chains side by side, of kernels that take little longer than the GPU takes to begin one.
+fn chains(device: &Device) -> Result<Graph> {
+    let mut builder = GraphBuilder::new(device, "Chains");
+    for chain in 0..8 {
+        let mut data = builder.device::<[u32; 1024]>(format!("data{chain}"));
+        let mut last = None;
+        for step in 0..16 {
+            let add = add_to::call(&mut data, 1);
+            let node = builder.kernel(format!("add{chain}_{step}"), Launch::new(4, 256), add);
+            builder.after(node, last.as_slice());
+            last = Some(node);
+        }
+    }
+    builder.build()
+}
+
 /// Kernels that programmatic edges join.
 fn early(device: &Device) -> Result<Graph> {
     let mut builder = GraphBuilder::new(device, "Early");
@@ -459,17 +503,24 @@ fn early(device: &Device) -> Result<Graph> {
 #[ignore = "needs a CUDA device"]
 fn critical_paths_are_as_long_as_launches() -> Result<()> {
     let mut wrong = Vec::new();
-    let mut check = |name: String, mut graph: Graph| -> Result<()> {
-        if !is_as_long_as_a_launch(&name, &mut graph)? {
+    let mut check = |name: String, mut graph: Graph, part: f64| -> Result<()> {
+        if !is_as_long_as_a_launch(&name, &mut graph, part)? {
             wrong.push(name);
         }
         Ok(())
     };
-    for bodies in [Bodies::Nodes, Bodies::Predicated, Bodies::Cheapest] {
+    check("programmatic edges".to_owned(), early(&cuda_device())?, 0.1)?;
+    check("chains".to_owned(), chains(&cuda_device())?, 0.1)?;
+    // The ends of nodes with bodies are not measured, and kernels between predicated ones are in their way.
+    for (bodies, part) in [(Bodies::Nodes, 0.1), (Bodies::Predicated, 0.3), (Bodies::Cheapest, 0.3)] {
         let device = cuda_device().with_bodies(bodies);
-        check(format!("a `while` that counts, {bodies:?}"), counting(&device)?)?;
-        check(format!("a `while` that converges, {bodies:?}"), converging(&device)?)?;
-        check(format!("an `if` in a `while`, {bodies:?}"), alternating(&device)?)?;
+        check(format!("a `while` that counts, {bodies:?}"), counting(&device)?, part)?;
+        check(
+            format!("a `while` that converges, {bodies:?}"),
+            converging(&device)?,
+            part,
+        )?;
+        check(format!("an `if` in a `while`, {bodies:?}"), alternating(&device)?, part)?;
     }
     for (bodies, blocks) in [
         (Bodies::Nodes, 1),
@@ -479,13 +530,10 @@ fn critical_paths_are_as_long_as_launches() -> Result<()> {
     ] {
         let device = cuda_device().with_bodies(bodies);
         for flag in [1, 0] {
-            check(
-                format!("`if`, {bodies:?}, {blocks} blocks, {flag}"),
-                choices(&device, blocks, flag)?.0,
-            )?;
+            let name = format!("`if`, {bodies:?}, {blocks} blocks, {flag}");
+            check(name, choices(&device, blocks, flag)?.0, 0.35)?;
         }
     }
-    check("programmatic edges".to_owned(), early(&cuda_device())?)?;
     assert!(wrong.is_empty(), "{wrong:?}");
     Ok(())
 }

@@ -7,6 +7,7 @@
 
 mod steps;
 mod row;
+mod in_place;
 mod errors;
 mod wait;
 mod read_only;
@@ -68,8 +69,8 @@ struct StepState {
 /// are not, but only a captured graph's `exec` is launched, as its only node. Else pieces stand in their place:
 ///
 /// 1. *A piece has one node*, or the nodes that the closure of one `raw` node has added, or those of a captured graph;
-///    in a profile, several nodes of one body in a row, with kernels between them that write to memory of the clock.
-///    It refers to the memory and the kernels of `parts`.
+///    in a profile, several nodes of one body in a row or along their edges, with kernels between or beside them that
+///    write to memory of the clock. It refers to the memory and the kernels of `parts`.
 /// 2. *A launch waits for each of its pieces.* It is noted in `parts.in_flight` before the first. A piece is destroyed
 ///    after the wait for it, or never, if that failed; so it never outlives `parts`, nor the memory of the clock. The
 ///    pieces of a profile are kept for its later launches, in its clock, and nothing changes `parts` in between.
@@ -162,7 +163,13 @@ impl Steps<'_> {
             copies.retain_mut(|(resource, copy)| self.read(*resource, copy));
         }
         driver::driver_log::take(); // lines about other work
-        self.body(0, &mut run)
+        let has_bodies = program.ops.iter().any(|op| matches!(op, Op::Structure(_)));
+        match &run.measured {
+            Some((recorder, Clock::Stamps(_))) if recorder.is_in_place() && !has_bodies && !program.ops.is_empty() => {
+                self.in_place(&mut run)
+            }
+            _ => self.body(0, &mut run),
+        }
     }
 
     /// Runs the graph on its own stream, after launches of other graphs that conflict with `claims`, and takes down the

@@ -6,7 +6,7 @@ mod trace;
 mod schedule;
 
 use crate::error::{Error, Result, Site};
-use crate::program::recorder::{Recorder, Step, Times};
+use crate::program::recorder::{Recorder, Step, Times, median};
 use graph_plan::NodeKind;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -21,8 +21,12 @@ use std::time::Duration;
 /// these times. The step from one node to the next is, and so is what kernels gain that programmatic edges join. On a
 /// GPU, nodes of predicated bodies ([`Graph::body_forms`](crate::Graph::body_forms)) are measured as predicated
 /// kernels, and those that return at once are in the time of the node with the bodies. What a conditional node itself
-/// costs is a price of an H200, and is in its time, too. [`Profile::critical_path`] and [`Profile::write_trace`] say
-/// how long a launch takes if nodes start as soon as the graph's edges allow, and none slows down another one.
+/// costs is a price of an H200, and is in its time, too. [`Profile::write_trace`] says how long a launch takes if nodes
+/// start as soon as the graph's edges allow, and none slows down another one.
+///
+/// On a GPU, if there are at least four launches and the graph has no nodes with bodies, some of the launches run all
+/// nodes as the graph's edges allow, and take down when paths end and meet: [`Profile::critical_path`] and
+/// [`Profile::critical_time`] are those of such launches, in which nodes wait for others, and for a place on the GPU.
 #[derive(Clone, Debug)]
 pub struct Profile {
     graph: String,
@@ -37,6 +41,9 @@ pub struct Profile {
     bodies: usize,
     /// The nanoseconds that each node with bodies takes in one launch besides these.
     own: Vec<u64>,
+    /// The nanoseconds after which nodes end in a launch of the whole graph, counted from the end of the launch before,
+    /// if they were measured: of those at which paths end or meet.
+    ends: Vec<Option<u64>>,
     course: Vec<Step>,
 }
 
@@ -231,6 +238,7 @@ impl Profile {
             shape,
             bodies,
             own,
+            ends: (0..times.len()).map(|node| recorder.end_of(node)).collect(),
             course: recorder.course().to_vec(),
         }
     }
@@ -281,28 +289,36 @@ impl Profile {
     }
 
     /// The nodes that determine how long a launch takes, in the order in which they run: the path along the graph's
-    /// edges with the largest sum of [`NodeProfile::launch`]. Where it goes through a node with bodies, the nodes of
-    /// the path through each of its bodies stand for it, and what the choices cost counts, too.
+    /// edges that ends last or, if ends were not measured (see [`Profile`]), the one with the largest sum of
+    /// [`NodeProfile::launch`]. Where it goes through a node with bodies, the nodes of the path through each of its
+    /// bodies stand for it, and what the choices cost counts, too.
     pub fn critical_path(&self) -> Vec<&NodeProfile> {
-        let (_, path) = path::longest(self);
+        let (_, path) = path::critical(self);
         path.into_iter().map(|node| &self.nodes[node]).collect()
     }
 
-    /// The time of one launch if every node starts as soon as the graph's edges allow: the sum along
-    /// [`Profile::critical_path`].
+    /// The time of one launch: from the end of the launch before to the end of [`Profile::critical_path`] or, if ends
+    /// were not measured (see [`Profile`]), the sum along the path, which is the time of a launch if every node starts
+    /// as soon as the graph's edges allow.
     pub fn critical_time(&self) -> Duration {
-        let (sum, _) = path::longest(self);
+        let (sum, _) = path::critical(self);
         Duration::from_nanos(sum)
     }
 
-    /// The part of [`Profile::critical_time`] in which nothing runs: for each call on the path, the step from the node
-    /// before, which is as long as a kernel that does next to nothing adds to a chain of such kernels. `None` on the
-    /// emulator, which has no such steps, in debug mode, and for a captured graph, whose steps are not measured.
+    /// The part of [`Profile::critical_time`] in which no node of the path runs: steps from each node to the next, each
+    /// at least as long as a kernel that does next to nothing adds to a chain of such kernels; what conditional nodes
+    /// themselves cost; and, if ends were measured (see [`Profile`]), the step from the launch before, and times in
+    /// which nodes wait for a place on the GPU. `None` on the emulator, which has no such steps, in debug mode, and for
+    /// a captured graph, whose steps are not measured.
     pub fn idle_time(&self) -> Option<Duration> {
         let step = self.step?;
-        let path = self.critical_path();
-        let steps = |node: &&NodeProfile| Duration::from_nanos(step * node.calls / self.launches as u64);
-        Some(path.iter().map(|node| steps(node).min(node.launch)).sum())
+        let (time, path) = path::critical(self);
+        let running = path.into_iter().map(|node| {
+            let NodeProfile { calls, launch, .. } = self.nodes[node];
+            let steps = step * calls / self.launches as u64;
+            (launch.as_nanos() as u64).saturating_sub(steps)
+        });
+        Some(Duration::from_nanos(time.saturating_sub(running.sum())))
     }
 
     /// Writes the last launch as a trace that [Perfetto](https://ui.perfetto.dev) and `chrome://tracing` open. Each
@@ -319,16 +335,6 @@ impl Profile {
             path: path.display().to_string(),
             message: error.to_string(),
         })
-    }
-}
-
-/// The median of some times: of an even number of them, the mean of the two in the middle.
-fn median(mut times: Vec<u64>) -> u64 {
-    times.sort_unstable();
-    match times.len() {
-        0 => 0,
-        len if len % 2 == 1 => times[len / 2],
-        len => times[len / 2 - 1].midpoint(times[len / 2]),
     }
 }
 

@@ -3,9 +3,26 @@
 use super::Profile;
 use std::collections::HashMap;
 
-/// The longest path along the graph's edges, by the times of one launch: its length in nanoseconds, and its nodes
-/// without bodies.
-pub(super) fn longest(profile: &Profile) -> (u64, Vec<usize>) {
+/// The path that determines how long a launch takes: its length in nanoseconds, and its nodes without bodies.
+pub(super) fn critical(profile: &Profile) -> (u64, Vec<usize>) {
+    in_place(profile).unwrap_or_else(|| longest(profile))
+}
+
+/// The path to the node that ends last, if launches in place say when nodes end: to each node of it from the one that
+/// ends last of those before.
+fn in_place(profile: &Profile) -> Option<(u64, Vec<usize>)> {
+    let end = |&node: &usize| profile.ends[node];
+    let last = (0..profile.shape.len()).max_by_key(end)?;
+    let time = end(&last)?;
+    let before = |&node: &usize| profile.shape[node].after.iter().copied().max_by_key(end);
+    let mut path: Vec<usize> = std::iter::successors(Some(last), before).collect();
+    path.reverse();
+    path.retain(|&node| profile.nodes[node].calls > 0);
+    Some((time, path))
+}
+
+/// The longest path along the graph's edges, by the times of one launch.
+fn longest(profile: &Profile) -> (u64, Vec<usize>) {
     let mut members = vec![Vec::new(); profile.bodies];
     for (index, node) in profile.shape.iter().enumerate() {
         members[node.body].push(index);

@@ -75,6 +75,46 @@ fn nothing_runs_between_nodes() {
     assert!(profile.to_string().contains(told), "{profile}");
 }
 
+/// `c` ends after `b` here, although it is shorter alone. The path takes longer than its nodes, since `c` waits.
+#[test]
+fn the_path_ends_last_where_all_nodes_run() {
+    let mut profile = diamond();
+    profile.step = Some(50);
+    profile.ends = vec![None, Some(1200), Some(1500), Some(1900)];
+    let path: Vec<&str> = profile.critical_path().iter().map(|node| &*node.name).collect();
+    assert_eq!(path, ["a", "c", "d"]);
+    assert_eq!(profile.critical_time(), Duration::from_nanos(1900));
+    let running = (200 - 50) + (400 - 50) + (100 - 50);
+    assert_eq!(profile.idle_time(), Some(Duration::from_nanos(1900 - running)));
+}
+
+/// Of ten launches, two divide, and each second one after them runs all nodes. The first of those is slow.
+#[test]
+fn launches_in_place_count_with_earlier_times() {
+    let mut recorder = Recorder::new(1, 10);
+    let mut in_place = Vec::new();
+    for launch in 1..=10 {
+        recorder.launch();
+        if recorder.is_in_place() {
+            in_place.push(launch);
+            recorder.call_again(0);
+            recorder.end(0, 500 / launch);
+        } else {
+            recorder.call(0, 100, None);
+        }
+    }
+    assert_eq!(in_place, [4, 6, 8, 10]);
+    let profile = Profile::new("One".to_owned(), true, vec![node("a", &[], 0)], &recorder);
+    let only = &profile.nodes()[0];
+    assert_eq!((only.calls, only.total), (10, Duration::from_nanos(1000)));
+    assert_eq!(profile.critical_time(), Duration::from_nanos(500 / 8));
+    let mut few = Recorder::new(1, 3);
+    for _ in 0..3 {
+        few.launch();
+        assert!(!few.is_in_place());
+    }
+}
+
 #[test]
 fn times_are_without_overhead() {
     let profile = diamond();

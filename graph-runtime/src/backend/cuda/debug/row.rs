@@ -38,10 +38,10 @@ const LEAD_IN: u64 = 50_000;
 /// The clock of the launches of a profile.
 pub(super) struct Stamps {
     cuda: Arc<Cuda>,
-    rows: Arc<Rows>,
-    /// The graphs of rows, by the first node of each. They are kept for later launches, so that most are measured as
-    /// launches that follow each other are: the first one brings what it needs into caches, which takes longer.
-    pieces: HashMap<(usize, Form), RowGraphs>,
+    pub(super) rows: Arc<Rows>,
+    /// Graphs with kernels that take the time. They are kept for later launches, so that most are measured as launches
+    /// that follow each other are: the first one brings what it needs into caches, which takes longer.
+    kept: HashMap<Key, Measured>,
     /// The times that kernels write, in nanoseconds: before the first node of a row, and after each. Then a word that
     /// is always 0.
     memory: CudaMemory,
@@ -49,7 +49,7 @@ pub(super) struct Stamps {
 
 /// How the nodes of a row are made.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Form {
+pub(super) struct Form {
     /// Whether each node is measured, and not only each group, where groups have several.
     is_divided: bool,
     /// Whether nodes in predicated bodies are of a pass of their `while` after the first one of an iteration of its
@@ -57,6 +57,15 @@ struct Form {
     repeats: bool,
     /// Whether nodes in predicated bodies run, or return at once.
     runs: bool,
+}
+
+/// What the graphs are of that a clock keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    /// A row, by its first node.
+    Row(usize, Form),
+    /// All nodes along their edges.
+    InPlace,
 }
 
 /// Nodes between two times.
@@ -69,14 +78,21 @@ struct Group {
     waits: bool,
 }
 
-/// The graphs of a row, to be launched one after the other.
-struct RowGraphs {
-    /// The copy that a row begins a launch with, if it does, once more, so that the copy engine is awake, and the first
-    /// time. So the copy is measured as in launches that follow each other: a kernel before it in its own graph would
-    /// hand over to the copy engine, which nothing does in a launch. No other node changes what it copies before it has
-    /// run, so the copy that counts does the same.
-    lead_in: Option<Piece>,
-    row: Piece,
+/// Graphs to be launched one after the other.
+pub(super) struct Measured {
+    /// Takes the first time, if the graph does not. Copies that begin a launch are here once more, so that the copy
+    /// engine is awake. So a copy is measured as in launches that follow each other: a kernel before it in its
+    /// own graph would hand over to the copy engine, which nothing does in a launch. No other node changes what it
+    /// copies before it has run, so the copy that counts does the same.
+    pub(super) lead_in: Option<Piece>,
+    pub(super) graph: Piece,
+}
+
+impl Measured {
+    /// In the order in which they are launched.
+    fn pieces(&self) -> impl Iterator<Item = &Piece> {
+        self.lead_in.iter().chain([&self.graph])
+    }
 }
 
 /// Where nodes are in a launch.
@@ -105,7 +121,7 @@ impl Stamps {
         Ok(Self {
             cuda: cuda.clone(),
             rows: rows.clone(),
-            pieces: HashMap::new(),
+            kept: HashMap::new(),
             memory: CudaMemory::zeroed(cuda, 8 * (Self::most(rows) + 1))?,
         })
     }
@@ -115,21 +131,31 @@ impl Stamps {
         (rows.after.len() + 1).max(CHAIN)
     }
 
+    /// Whether there are such graphs.
+    pub(super) fn has(&self, key: Key) -> bool {
+        self.kept.contains_key(&key)
+    }
+
     /// The address of a word that is always 0.
     fn zero(&self) -> u64 {
         self.memory.address() + 8 * Self::most(&self.rows) as u64
     }
 
     /// The kernel that takes a time.
-    fn stamp(&self, index: usize, waits: bool) -> Stamp {
+    pub(super) fn stamp(&self, index: usize, waits: bool) -> Stamp {
         Stamp {
             address: self.memory.address() + 8 * index as u64,
             waits: waits.then(|| self.zero()),
         }
     }
 
+    /// Leaks the graphs, which the device may use (fact 2 of [`Steps`]).
+    fn forget(&mut self) {
+        self.kept.drain().for_each(|(_, graphs)| std::mem::forget(graphs));
+    }
+
     /// Reads the first times. Nothing writes them now.
-    fn times(&self, count: usize) -> Result<Vec<u64>, CudaError> {
+    pub(super) fn times(&self, count: usize) -> Result<Vec<u64>, CudaError> {
         let mut bytes = vec![0; 8 * count];
         self.memory.read(0, &mut bytes)?;
         let words = bytes
@@ -143,7 +169,7 @@ impl Stamps {
 impl Drop for Stamps {
     fn drop(&mut self) {
         if self.cuda.bind_to_free().is_err() {
-            self.pieces.drain().for_each(|(_, graphs)| std::mem::forget(graphs));
+            self.forget();
         }
     }
 }
@@ -182,11 +208,12 @@ impl Steps<'_> {
     fn times(&mut self, nodes: &[usize], runs: bool, run: &mut Run<'_>) -> Result<HashMap<usize, u64>> {
         let program = run.program;
         let repeats = run.repeats;
-        let is_running = |node: &usize| {
-            let idle = program.ops[*node].work().is_some_and(Work::is_idle);
-            program.enabled[*node] && !idle && Single::of(&program.ops[*node]).is_some()
-        };
-        let running: Vec<usize> = nodes.iter().copied().filter(is_running).collect();
+        let graph = || Site::graph(&run.draft.name);
+        let running: Vec<usize> = nodes
+            .iter()
+            .copied()
+            .filter(|&node| is_running(program, node))
+            .collect();
         let mut times = HashMap::new();
         if let (Some(first), Some((recorder, Clock::Stamps(stamps)))) = (running.first(), &mut run.measured) {
             let form = Form {
@@ -204,11 +231,9 @@ impl Steps<'_> {
                 repeats: form.repeats,
             };
             let groups: Vec<Group> = groups.into_iter().map(|nodes| self.group(nodes, &place)).collect();
-            let is_copy =
-                matches!(program.ops[*first].work(), Some(Work::Memcpy(_))) && !self.parts.adder.forms.has(*first);
-            let begins_with_copy = is_copy && stamps.rows.after[*first].is_empty() && run.around.is_empty();
-            let key = (*first, form);
-            if !stamps.pieces.contains_key(&key) {
+            let begins_with_copy = run.around.is_empty() && self.begins_with_copy(program, *first, &stamps.rows);
+            let key = Key::Row(*first, form);
+            if !stamps.has(key) {
                 let before = self.before(*first, &place);
                 let row = Row {
                     begins_with_copy,
@@ -219,26 +244,19 @@ impl Steps<'_> {
                 };
                 let graphs = self.row_graphs(&row, run.draft, program);
                 let graphs = graphs.map_err(|failure| failure.error(run.draft))?;
-                if let Err(error) = self.upload_row(&graphs) {
-                    if self.state.over {
-                        std::mem::forget(graphs); // the device may use them (fact 2)
-                    }
-                    return Err(error).at(|| Site::graph(&run.draft.name));
-                }
-                stamps.pieces.insert(key, graphs);
+                self.keep(stamps, key, graphs).at(graph)?;
             }
-            let RowGraphs { lead_in, row } = &stamps.pieces[&key];
-            let execs = lead_in.iter().chain([row]).map(|piece| piece.exec);
-            let launched = self.launch_row(execs);
-            if launched.is_err() && self.state.over {
-                stamps.pieces.drain().for_each(|(_, piece)| std::mem::forget(piece)); // they may run (fact 2)
-            }
-            let graph = || Site::graph(&run.draft.name);
-            launched.at(graph)?;
+            self.launch_kept(stamps, key).at(graph)?;
             let stamped = stamps.times(running.len() + 1).at(graph)?;
             times = divided(&groups, &stamped, recorder);
         }
         Ok(times)
+    }
+
+    /// Whether the node, of the whole graph, is a copy by a copy engine that runs after no other.
+    pub(super) fn begins_with_copy(&self, program: &Program, node: usize, rows: &Rows) -> bool {
+        let is_copy = matches!(program.ops[node].work(), Some(Work::Memcpy(_))) && !self.parts.adder.forms.has(node);
+        is_copy && is_running(program, node) && rows.after[node].is_empty()
     }
 
     /// The nodes of a group, with what joins them in a launch.
@@ -292,14 +310,29 @@ impl Steps<'_> {
         placed.any(|placed| placed.handle == handle && placed.guard.waits)
     }
 
-    /// Uploads the graphs of a row, and waits for that: only their first launch is measured. The context is current.
-    fn upload_row(&mut self, graphs: &RowGraphs) -> Result<(), CudaError> {
-        let mut pieces = graphs.lead_in.iter().chain([&graphs.row]);
-        let uploaded = pieces.try_for_each(|piece| {
+    /// Uploads graphs, so that only their first launch is measured, and waits for that. Then keeps them. The context is
+    /// current.
+    pub(super) fn keep(&mut self, stamps: &mut Stamps, key: Key, graphs: Measured) -> Result<(), CudaError> {
+        let execs: Vec<CUgraphExec> = graphs.pieces().map(|piece| piece.exec).collect();
+        let uploaded = execs.into_iter().try_for_each(|exec| {
             // SAFETY: the piece was instantiated in this context; the stream lives.
-            unsafe { self.parts.cuda.api().upload(piece.exec, self.parts.stream) }
+            unsafe { self.parts.cuda.api().upload(exec, self.parts.stream) }
         });
-        self.finish(uploaded)
+        let uploaded = self.finish(uploaded);
+        stamps.kept.insert(key, graphs);
+        if self.state.over {
+            stamps.forget();
+        }
+        uploaded
+    }
+
+    /// Launches graphs that are kept, and waits for them. The context is current.
+    pub(super) fn launch_kept(&mut self, stamps: &mut Stamps, key: Key) -> Result<(), CudaError> {
+        let launched = self.launch_row(stamps.kept[&key].pieces().map(|piece| piece.exec));
+        if self.state.over {
+            stamps.forget();
+        }
+        launched
     }
 
     /// Launches graphs, one after the other, and waits for them. The context is current.
@@ -320,37 +353,46 @@ impl Steps<'_> {
     }
 
     /// Makes the graphs of a row. The context is current.
-    fn row_graphs(&mut self, row: &Row<'_>, draft: &Draft, program: &Program) -> Result<RowGraphs, Failure> {
-        let lead_in = match row.begins_with_copy {
-            true => Some(self.lead_in(row, draft, program)?),
-            false => None,
-        };
-        let row = self.row_piece(row, draft, program)?;
-        Ok(RowGraphs { lead_in, row })
+    fn row_graphs(&mut self, row: &Row<'_>, draft: &Draft, program: &Program) -> Result<Measured, Failure> {
+        let first = row.groups[0].nodes[0];
+        let lead_in = row
+            .begins_with_copy
+            .then(|| self.lead_in(row.stamps, &[first], (draft, program, first)));
+        Ok(Measured {
+            lead_in: lead_in.transpose()?,
+            graph: self.row_piece(row, draft, program)?,
+        })
     }
 
-    /// Makes the graph before a row that begins with a copy. The context is current.
-    fn lead_in(&mut self, row: &Row<'_>, draft: &Draft, program: &Program) -> Result<Piece, Failure> {
-        let first = row.groups[0].nodes[0];
-        let at_first = |error: CudaError| (first, error);
+    /// Makes the graph that takes the first time: after copies that no other node runs before, and then a while. An
+    /// error of its own kernels is that of a node. The context is current.
+    pub(super) fn lead_in(
+        &mut self,
+        stamps: &Stamps,
+        copies: &[usize],
+        (draft, program, node): (&Draft, &Program, usize),
+    ) -> Result<Piece, Failure> {
+        let at_node = |error: CudaError| (node, error);
         let api = self.parts.cuda.api();
         let mut piece = Piece::empty(api);
         // SAFETY: the driver is initialised.
-        piece.graph = unsafe { api.create() }.map_err(at_first)?;
-        let copy = match Single::of(&program.ops[first]) {
-            Some(single) => vec![self.add_to_row(draft, program, row, (piece.graph, first, single), [&[], &[]])?],
-            None => Vec::new(), // `row` has left it out
-        };
+        piece.graph = unsafe { api.create() }.map_err(at_node)?;
+        let mut last = Vec::new();
+        for &copy in copies {
+            if let Some(single) = Single::of(&program.ops[copy]) {
+                let work = (single, &Guard::default());
+                last = vec![self.add_between(draft, program, (piece.graph, copy), work, [&last, &[]])?];
+            }
+        }
         let (cuda, kernels) = (&self.parts.cuda, &self.parts.kernels);
-        // SAFETY: the graph and its node were just made in the current context, in which the kernels are; they outlive
+        // SAFETY: the graph and its nodes were just made in the current context, in which the kernels are; they outlive
         // the piece (fact 2 of `Steps`).
-        let busy = unsafe { delay::add_delay(cuda, piece.graph, &copy, kernels, LEAD_IN) }.map_err(at_first)?;
+        let busy = unsafe { delay::add_delay(cuda, piece.graph, &last, kernels, LEAD_IN) }.map_err(at_node)?;
         // SAFETY: as above, and so does the memory.
-        unsafe { delay::add_stamp(cuda, piece.graph, Some(busy), kernels, row.stamps.stamp(0, false)) }
-            .map_err(at_first)?;
+        unsafe { delay::add_stamp(cuda, piece.graph, Some(busy), kernels, stamps.stamp(0, false)) }.map_err(at_node)?;
         // SAFETY: the graph was made above.
         let exec = unsafe { api.instantiate(piece.graph, 0) };
-        piece.exec = exec.map_err(|failed| at_first(failed.error))?;
+        piece.exec = exec.map_err(|failed| at_node(failed.error))?;
         Ok(piece)
     }
 
@@ -422,7 +464,19 @@ impl Steps<'_> {
         let guard = placed.map_or_else(Guard::default, |placed| {
             placed.guard.decided(row.stamps.zero(), row.form.runs)
         });
-        let work = (single, &guard);
+        self.add_between(draft, program, (graph, node), (single, &guard), [after, early])
+    }
+
+    /// Adds a node that has no bodies, after some nodes, and by programmatic edges after others. The graph and its nodes
+    /// were just made in the context of `parts`, which is current.
+    pub(super) fn add_between(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        (graph, node): (CUgraph, usize),
+        work: (Single<'_>, &Guard),
+        [after, early]: [&[CUgraphNode]; 2],
+    ) -> Result<CUgraphNode, Failure> {
         // SAFETY: the graph and its nodes were just made in the context of `parts`; fact 2 of `Steps`.
         let handle = unsafe { self.parts.add_one(draft, program, graph, after, node, work) }?;
         if !early.is_empty() {
@@ -483,6 +537,12 @@ impl Steps<'_> {
         steps.sort_unstable();
         Ok(steps[steps.len() / 2])
     }
+}
+
+/// Whether the node has no bodies, and does something.
+pub(super) fn is_running(program: &Program, node: usize) -> bool {
+    let is_idle = program.ops[node].work().is_some_and(Work::is_idle);
+    program.enabled[node] && !is_idle && Single::of(&program.ops[node]).is_some()
 }
 
 /// The time of each node, from the times before the first and after each, of which only the last one of a group is
