@@ -39,6 +39,7 @@ const OPTIONS: &str = "
 Options of all programs:
   --plan    print the graphs as Mermaid drawings (or `--plan svg`), and run nothing
   --bench   also print the time of a step, if the device is a GPU and the program measures one
+  --small   do as little on a GPU as on the emulator
   --help    print this
 `RUST_LOG=graph_runtime=trace` shows how graphs are built, call by call.";
 

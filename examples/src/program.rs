@@ -49,9 +49,14 @@ pub fn is_drawing() -> bool {
     has_argument("--plan")
 }
 
-/// Chooses between a size for the emulator and one for a GPU.
-pub fn sized<T>(device: &Device, emulator: T, gpu: T) -> T {
-    if device.is_emulator() { emulator } else { gpu }
+/// Whether the program has little time: on the emulator, and with `--small`.
+pub fn is_small(device: &Device) -> bool {
+    device.is_emulator() || has_argument("--small")
+}
+
+/// Chooses between a size for little time and one for a GPU.
+pub fn sized<T>(device: &Device, small: T, gpu: T) -> T {
+    if is_small(device) { small } else { gpu }
 }
 
 /// The names of all examples, each with the first sentences about it.

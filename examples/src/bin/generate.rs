@@ -10,7 +10,7 @@
 use examples::bench::{self, Figure};
 use examples::compare::{close, largest};
 use examples::decoder::{Decode, Model, Sizes, Task, follow, plain_logits};
-use examples::program::{argument, has_argument, start};
+use examples::program::{argument, is_small, sized, start};
 use examples::tensors::{self, Tensor};
 use graph_runtime::{AnyGraph, BoxError, Device, Loaded, Result};
 use safetensors::{Dtype, SafeTensors};
@@ -40,16 +40,11 @@ fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Whether the device is too slow for more.
-fn is_small(device: &Device) -> bool {
-    device.is_emulator() || has_argument("--small")
-}
-
 /// Writes two texts with the small decoder, and compares the last logits of each with plain Rust.
 fn write(device: &Device) -> Result<(), BoxError> {
     let model = Model::load(device, TRAINED)?;
     let mut decode = model.decode(device, 1)?;
-    let end = if is_small(device) { 32 } else { model.sizes.context };
+    let end = sized(device, 32, model.sizes.context);
     for (prompt, heat) in [("A graph ", 0.0), ("The ", 0.5)] {
         let given: Vec<u32> = prompt.bytes().map(u32::from).collect();
         decode.begin(Task {

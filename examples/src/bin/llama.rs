@@ -18,7 +18,7 @@ use examples::compare::{close, largest};
 use examples::decoder::follow;
 use examples::engine::{self, Config};
 use examples::llama::{Decode, LLAMA_1B, RankDecode, Share, Weights, Writer, write_tiny};
-use examples::program::{argument, number, start};
+use examples::program::{argument, is_small, number, start};
 use examples::ranks::on_ranks;
 use examples::tensors;
 use graph_runtime::{BoxError, Communicator, Device, Result};
@@ -63,7 +63,7 @@ fn main() -> Result<(), BoxError> {
         .and_then(|logits| check_tiny_ranks(ranks.max(2), &folder, &logits));
     fs::remove_dir_all(&folder)?;
     done?;
-    if device.is_emulator() {
+    if is_small(&device) {
         println!("note:    the model of the size of Llama-3.2-1B needs a GPU");
         return Ok(());
     }

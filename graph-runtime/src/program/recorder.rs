@@ -47,7 +47,8 @@ pub(crate) struct Times {
     pub(crate) calls: Vec<u64>,
     /// The sum of the calls of each launch.
     pub(crate) launches: Vec<u64>,
-    /// The nanoseconds from the end of the launch before to the node's end, in launches [in place](Recorder::is_in_place).
+    /// The nanoseconds from the end of the launch before to the node's end, in launches [in
+    /// place](Recorder::is_in_place).
     pub(crate) ends: Vec<u64>,
     /// The number of times that a node with bodies was entered.
     pub(crate) entered: u64,

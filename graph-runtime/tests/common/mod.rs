@@ -25,7 +25,7 @@ pub(crate) fn device() -> Device {
     static KEPT: OnceLock<Option<Device>> = OnceLock::new();
     let device = if wants_cuda() {
         let cuda = || Device::cuda(0).expect("CUDA_GRAPH_TEST_DEVICE=cuda needs a CUDA device");
-        KEPT.get_or_init(|| std::env::var_os("CUDA_GRAPH_TEST_KEEPS_CONTEXT").map(|_| cuda()));
+        KEPT.get_or_init(|| keeps_context().then(cuda));
         cuda()
     } else {
         Device::emulator()
@@ -77,6 +77,11 @@ pub(crate) fn wants_cuda() -> bool {
 pub(crate) const MINUS_ONE: u32 = u32::MAX;
 /// Steps of `add_late` that take a GPU some 100 microseconds.
 pub(crate) const LATE: u64 = 6000;
+
+/// Whether the tests run under compute-sanitizer.
+pub(crate) fn keeps_context() -> bool {
+    std::env::var_os("CUDA_GRAPH_TEST_KEEPS_CONTEXT").is_some()
+}
 
 /// Whether the CUDA driver is the one in software, as `cargo xtask driver` says.
 pub(crate) fn is_software() -> bool {

@@ -509,7 +509,7 @@ fn critical_paths_are_as_long_as_launches() -> Result<()> {
         }
         Ok(())
     };
-    check("programmatic edges".to_owned(), early(&cuda_device())?, 0.1)?;
+    check("programmatic edges".to_owned(), early(&cuda_device())?, 0.15)?;
     check("chains".to_owned(), chains(&cuda_device())?, 0.1)?;
     // The ends of nodes with bodies are not measured, and kernels between predicated ones are in their way.
     for (bodies, part) in [(Bodies::Nodes, 0.1), (Bodies::Predicated, 0.3), (Bodies::Cheapest, 0.3)] {
@@ -531,7 +531,7 @@ fn critical_paths_are_as_long_as_launches() -> Result<()> {
         let device = cuda_device().with_bodies(bodies);
         for flag in [1, 0] {
             let name = format!("`if`, {bodies:?}, {blocks} blocks, {flag}");
-            check(name, choices(&device, blocks, flag)?.0, 0.35)?;
+            check(name, choices(&device, blocks, flag)?.0, 0.5)?;
         }
     }
     assert!(wrong.is_empty(), "{wrong:?}");

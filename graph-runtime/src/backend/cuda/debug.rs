@@ -6,8 +6,8 @@
 //! and repeats bodies.
 
 mod steps;
-mod row;
 mod in_place;
+mod row;
 mod errors;
 mod wait;
 mod read_only;

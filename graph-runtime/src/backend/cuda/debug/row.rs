@@ -467,8 +467,8 @@ impl Steps<'_> {
         self.add_between(draft, program, (graph, node), (single, &guard), [after, early])
     }
 
-    /// Adds a node that has no bodies, after some nodes, and by programmatic edges after others. The graph and its nodes
-    /// were just made in the context of `parts`, which is current.
+    /// Adds a node that has no bodies, after some nodes, and by programmatic edges after others. The graph and its
+    /// nodes were just made in the context of `parts`, which is current.
     pub(super) fn add_between(
         &mut self,
         draft: &Draft,
