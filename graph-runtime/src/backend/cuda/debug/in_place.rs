@@ -6,9 +6,10 @@
 use super::row::{Key, Measured, Stamps, is_running};
 use super::{Clock, Piece, Run, Steps};
 use crate::backend::cuda::add_nodes::Single;
-use crate::backend::cuda::delay;
 use crate::backend::cuda::failure::Failure;
 use crate::backend::cuda::predicated::Guard;
+use crate::backend::cuda::{attribute, delay};
+use crate::devices::options::InstantiateOptions;
 use crate::driver::CUgraphNode;
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::Program;
@@ -50,12 +51,12 @@ impl Steps<'_> {
         draft: &Draft,
         program: &Program,
     ) -> Result<Measured, Failure> {
-        let first = self.state.bodies[0][0];
+        let nodes = self.state.bodies[0].clone();
+        let first = nodes[0];
         let at_first = |error: CudaError| (first, error);
-        let rows = stamps.rows.clone();
-        let copies = self.state.bodies[0].iter().copied();
+        let copies = nodes.iter().copied();
         let copies: Vec<usize> = copies
-            .filter(|&node| self.begins_with_copy(program, node, &rows))
+            .filter(|&node| self.begins_with_copy(program, node, &stamps.rows))
             .collect();
         let lead_in = self.lead_in(stamps, &copies, (draft, program, first))?;
         let api = self.parts.cuda.api();
@@ -63,7 +64,7 @@ impl Steps<'_> {
         // SAFETY: the driver is initialised.
         piece.graph = unsafe { api.create() }.map_err(at_first)?;
         let mut handles: HashMap<usize, CUgraphNode> = HashMap::new();
-        for node in self.state.bodies[0].clone() {
+        for node in nodes {
             let [mut after, mut early] = [Vec::new(), Vec::new()];
             for &(from, is_early) in &stamps.rows.after[node] {
                 // Nodes that do nothing are empty ones here, which have no programmatic edges.
@@ -88,8 +89,13 @@ impl Steps<'_> {
             unsafe { delay::add_stamp(cuda, piece.graph, Some(handles[node]), kernels, stamp) }
                 .map_err(|error| (*node, error))?;
         }
+        // With the priorities of nodes, as in a launch. No kernel launches it.
+        let options = InstantiateOptions {
+            device_launch: false,
+            ..self.parts.options
+        };
         // SAFETY: the graph was made above.
-        let exec = unsafe { api.instantiate(piece.graph, 0) };
+        let exec = unsafe { api.instantiate(piece.graph, attribute::flags(program, options)) };
         piece.exec = exec.map_err(|failed| at_first(failed.error))?;
         Ok(Measured {
             lead_in: Some(lead_in),
