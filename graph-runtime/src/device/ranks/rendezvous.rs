@@ -13,6 +13,7 @@ mod greeting;
 
 use super::launcher::Launched;
 use crate::error::{Error, Result, Site};
+use crate::program::communicator::link::{failure_of, tell_failure};
 use crate::program::communicator::peer::Peer;
 use greeting::{Hello, Key, MAGIC, numbers, random, read};
 use guests::Guests;
@@ -84,7 +85,7 @@ impl Job<'_> {
             .local_addr()
             .map_or_else(|_| self.place(), |address| address.to_string());
         let mut table = vec![None; self.launched.size];
-        let joined = self.accept(&listener, 1..self.launched.size, |hello, address| {
+        let joined = self.accept(&listener, 1..self.launched.size, &[], |hello, address| {
             table[hello.rank] = Some(SocketAddr::new(address, hello.port));
         });
         let (mut streams, missing) = joined?;
@@ -111,9 +112,7 @@ impl Job<'_> {
 
     /// Other ranks: connect to rank 0, and then to each other.
     fn follow(&self) -> Result<Vec<Connection>> {
-        let Launched { ref address, port, .. } = *self.launched;
-        let ports = || (port..=port.saturating_add(PORTS - 1)).map(|port| (address.clone(), port));
-        let (mut first, listener) = self.connect(0, ports, None)?;
+        let (mut first, listener) = self.connect(0, || self.ports(), None, &[])?;
         let table = self.read_table(&mut first)?;
         // All have come. For whoever came early, the time until then does not count twice.
         Job {
@@ -123,24 +122,40 @@ impl Job<'_> {
         .meet_others(first, &table, &listener)
     }
 
-    /// Ranks other than rank 0 connect to each other. `table` says where each listens.
+    /// Ranks other than rank 0 connect to each other. `table` says where each listens. A rank that cannot go on tells
+    /// those that it has met, so that none takes its end for the reason.
     fn meet_others(&self, first: TcpStream, table: &[SocketAddr], listener: &TcpListener) -> Result<Vec<Connection>> {
+        let mut met = vec![(0, first)];
+        let all = self.meet(&mut met, table, listener);
+        if let Err(Error::Peer { rank, message, .. }) = &all {
+            let peer = Peer::new(*rank, message.clone());
+            met.iter_mut().for_each(|(_, stream)| tell_failure(stream, &peer));
+        }
+        all.map(|()| met)
+    }
+
+    fn meet(&self, met: &mut Vec<Connection>, table: &[SocketAddr], listener: &TcpListener) -> Result<()> {
         let Launched { rank, size, .. } = *self.launched;
-        let mut streams = vec![(0, first)];
         for (other, place) in table.iter().enumerate().take(rank).skip(1) {
             let place = || std::iter::once((place.ip().to_string(), place.port()));
-            let (stream, _) = self.connect(other, place, Some(listener))?;
-            streams.push((other, stream));
+            let (stream, _) = self.connect(other, place, Some(listener), met)?;
+            met.push((other, stream));
         }
-        let (guests, missing) = self.accept(listener, rank + 1..size, |_, _| ())?;
+        let (guests, missing) = self.accept(listener, rank + 1..size, met, |_, _| ())?;
         let place = listener
             .local_addr()
             .map_or_else(|_| self.place(), |address| address.to_string());
         if let Some(peer) = self.absent(&missing, &place) {
             return Err(peer.at(Site::default()));
         }
-        streams.extend(guests);
-        Ok(streams)
+        met.extend(guests);
+        Ok(())
+    }
+
+    /// The address of rank 0 with each port at which it may listen.
+    fn ports(&self) -> impl Iterator<Item = (String, u16)> {
+        let Launched { address, port, .. } = self.launched;
+        (*port..=port.saturating_add(PORTS - 1)).map(|port| (address.clone(), port))
     }
 
     /// The address and the first port of rank 0, in words.
@@ -171,11 +186,13 @@ impl Job<'_> {
         ))
     }
 
-    /// Waits for these ranks. Returns their connections, and those that have not come in time.
+    /// Waits for these ranks. Returns their connections, and those that have not come in time. Fails if one that was
+    /// met before cannot go on.
     fn accept(
         &self,
         listener: &TcpListener,
         ranks: std::ops::Range<usize>,
+        met: &[Connection],
         mut came: impl FnMut(Hello, IpAddr),
     ) -> Result<(Vec<Connection>, Vec<usize>)> {
         let mut missing: BTreeSet<usize> = ranks.collect();
@@ -192,6 +209,7 @@ impl Job<'_> {
                 Err(_) => PAUSE,
             };
             let Some(mut guest) = guests.next(patience) else {
+                go_on(met)?;
                 continue;
             };
             let hello = guest.hello;
@@ -215,12 +233,13 @@ impl Job<'_> {
     }
 
     /// Connects to a rank, at one of some places. Returns the connection, and the port at which this rank listens: that
-    /// is `listener`, or a new one.
+    /// is `listener`, or a new one. Fails if a rank that was met before cannot go on.
     fn connect<I: Iterator<Item = (String, u16)>>(
         &self,
         rank: usize,
         places: impl Fn() -> I,
         listener: Option<&TcpListener>,
+        met: &[Connection],
     ) -> Result<(TcpStream, TcpListener)> {
         let (mut last, mut told) = (String::new(), None);
         loop {
@@ -232,6 +251,7 @@ impl Job<'_> {
                     Err(Refusal::Told(reason)) => told = Some(reason),
                 }
             }
+            go_on(met)?;
             if Instant::now() >= self.deadline {
                 let (place, timeout, last) = (self.place(), self.timeout, told.unwrap_or(last));
                 let message = format!(
@@ -333,6 +353,12 @@ impl Job<'_> {
     }
 }
 
+/// Fails if one of these ranks tells a failure, or has ended.
+fn go_on(met: &[Connection]) -> Result<()> {
+    let failed = met.iter().find_map(|(rank, stream)| failure_of(*rank, stream));
+    failed.map_or(Ok(()), |peer| Err(peer.at(Site::default())))
+}
+
 /// The time after so long a wait that begins now.
 fn deadline(timeout: Duration) -> Instant {
     Instant::now() + timeout.min(Duration::from_secs(1 << 30))
@@ -340,4 +366,60 @@ fn deadline(timeout: Duration) -> Instant {
 
 fn failed<T>(message: String) -> Result<T> {
     Err(Error::Launcher { message })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    /// Rank 1 ends once rank 3 has met it, and before rank 2 does, for which rank 3 waits.
+    #[test]
+    fn the_rank_that_ends_is_named_and_not_one_that_waits_for_it() {
+        let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
+        let port = port.unwrap().port().min(u16::MAX - PORTS);
+        let secret = random().to_string();
+        let all = [0, 1, 2, 3].map(|rank| Launched {
+            rank,
+            size: 4,
+            address: "127.0.0.1".to_owned(),
+            port,
+            job: "ends".to_owned(),
+            secret: secret.clone(),
+        });
+        let [first, second, third, last] = all.each_ref().map(|launched| Job {
+            launched,
+            number: 0,
+            timeout: Duration::from_secs(20),
+            deadline: deadline(Duration::from_secs(20)),
+        });
+        let (ended, has_ended) = mpsc::channel();
+        thread::scope(|scope| {
+            let first = scope.spawn(move || first.lead());
+            scope.spawn(move || {
+                let (mut stream, listener) = second.connect(0, || second.ports(), None, &[]).unwrap();
+                second.read_table(&mut stream).unwrap();
+                second.accept(&listener, 3..4, &[], |_, _| ()).unwrap();
+                ended.send(()).unwrap();
+            });
+            let third = scope.spawn(move || {
+                let (mut stream, listener) = third.connect(0, || third.ports(), None, &[]).unwrap();
+                let table = third.read_table(&mut stream).unwrap();
+                has_ended.recv().unwrap();
+                let hurried = Job {
+                    deadline: Instant::now(),
+                    ..third
+                };
+                hurried.meet_others(stream, &table, &listener)
+            });
+            let last = scope.spawn(move || last.follow()).join().unwrap();
+            for failed in [last, third.join().unwrap()] {
+                assert!(matches!(failed, Err(Error::Peer { rank: 1, .. })), "{failed:?}");
+            }
+            // Rank 0 has met all, and is told.
+            for (rank, stream) in first.join().unwrap().unwrap().iter().filter(|(rank, _)| *rank > 1) {
+                assert_eq!(failure_of(*rank, stream).map(|peer| peer.rank), Some(1));
+            }
+        });
+    }
 }

@@ -3,7 +3,8 @@
 //! Events of a rank arrive in the order in which they were put into the queue, under the lock of its world. They are
 //! sent without that lock: a rank that waits until another one takes them still takes those of others.
 
-use super::rank_event::RankEvent;
+use super::peer::Peer;
+use super::rank_event::{RankEvent, Seated};
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -79,6 +80,49 @@ impl Drop for Link {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
+}
+
+/// Tells a rank that others cannot go on, and why, before there is a link.
+pub(crate) fn tell_failure(stream: &mut TcpStream, peer: &Peer) {
+    let fail = RankEvent::Fail {
+        seat: Seated {
+            group: 0, // all ranks
+            rank: peer.rank,
+        },
+        peer: peer.clone(),
+    };
+    // If the rank has ended meanwhile, nobody needs to know.
+    let _ = stream.write_all(&framed(&fail.encode()));
+}
+
+/// The failure that a rank has told before there is a link, or that the rank has ended without a word. Nothing is taken
+/// from the connection, on which events may have come.
+pub(crate) fn failure_of(rank: usize, stream: &TcpStream) -> Option<Peer> {
+    const MOST: usize = 4096;
+    let mut bytes = [0; MOST];
+    let _ = stream.set_nonblocking(true);
+    let peeked = stream.peek(&mut bytes);
+    let _ = stream.set_nonblocking(false);
+    match peeked {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+        Ok(0) | Err(_) => Some(Peer::new(
+            rank,
+            format!("rank {rank} has ended before all ranks had met"),
+        )),
+        Ok(len) => failure_in(&bytes[..len]),
+    }
+}
+
+/// The failure among whole events at the beginning of these bytes.
+fn failure_in(mut bytes: &[u8]) -> Option<Peer> {
+    while let Some((len, rest)) = bytes.split_first_chunk() {
+        let (event, rest) = rest.split_at_checked(u64::from_le_bytes(*len) as usize)?;
+        if let Some(RankEvent::Fail { peer, .. }) = RankEvent::decode(event) {
+            return Some(peer);
+        }
+        bytes = rest;
+    }
+    None
 }
 
 /// An encoded event as it is sent: its length and its bytes.

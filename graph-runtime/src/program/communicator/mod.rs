@@ -11,7 +11,7 @@
 pub(crate) mod seat;
 pub(crate) mod call;
 pub(crate) mod meeting;
-mod link;
+pub(crate) mod link;
 pub(crate) mod rank_event;
 mod transport;
 mod launches;
