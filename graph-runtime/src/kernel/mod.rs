@@ -85,9 +85,8 @@ impl KernelFacts {
     /// `static` of a kernel's code exists once.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.source.is(&other.source)
-            && (self.entry, self.name, self.params) == (other.entry, other.name, other.params)
-            && (self.contracts, self.aligned) == (other.contracts, other.aligned)
-            && (self.textures, self.surfaces) == (other.textures, other.surfaces)
+            && (self.entry, self.name, self.contracts, self.aligned)
+                == (other.entry, other.name, other.contracts, other.aligned)
     }
 
     /// Whether a parameter is memory of this mode.
