@@ -45,7 +45,7 @@ fn misaligned_and_null() {
     ends(&fault, "store of 4 bytes through a null pointer");
 }
 
-/// Whose addresses are generic ones, but of shared memory alone.
+/// Generic addresses are taken, but of shared memory alone.
 #[test]
 fn matrices_have_their_rows_in_shared_memory() {
     let kernel = |code: &str| {

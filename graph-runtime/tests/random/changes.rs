@@ -56,16 +56,16 @@ struct Node {
     after: Vec<usize>,
 }
 
-/// What stays.
+/// The part of a graph that no change touches.
 #[derive(Clone, Debug)]
 struct Program {
     nodes: Vec<Node>,
-    /// Those in the body of an `if`, which looks at a word of memory.
+    /// The nodes in the body of an `if`, which looks at a word of memory.
     body: Range<usize>,
     condition: (usize, usize),
 }
 
-/// What changes.
+/// The part of a graph that changes.
 #[derive(Clone, Debug)]
 struct State {
     /// The block of each shared memory, and the first word in it.
@@ -287,7 +287,7 @@ fn request(
     }
 }
 
-/// What a launch on memory of random contents leaves there.
+/// The contents of the memory after a launch on random ones.
 fn results(blocks: &Blocks, (graph, names): (&mut Graph, &Names), seed: u64) -> Result<Vec<Vec<u32>>> {
     let mut random = Random(seed);
     for block in blocks {

@@ -413,7 +413,7 @@ impl Kernels {
         if shared <= self.functions[function as usize].dynamic_shared {
             return Ok(());
         }
-        // What another declaration of the kernel is set up for stays.
+        // Other declarations of the kernel keep the shared memory that it is set up for.
         let handle = self.functions[function as usize].handle.function;
         let of_kernel = self.functions.iter().filter(|known| known.handle.function == handle);
         let shared = of_kernel.map(|known| known.dynamic_shared).fold(shared, u32::max);

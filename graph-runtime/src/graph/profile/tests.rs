@@ -88,7 +88,7 @@ fn the_path_ends_last_where_all_nodes_run() {
     assert_eq!(profile.idle_time(), Some(Duration::from_nanos(1900 - running)));
 }
 
-/// Of ten launches, two divide, and each second one after them runs all nodes. The first of those is slow.
+/// The first two of ten launches divide, and each second one after them runs all nodes. The first of these is slow.
 #[test]
 fn launches_in_place_count_with_earlier_times() {
     let mut recorder = Recorder::new(1, 10);

@@ -4,7 +4,7 @@
 //! sent without that lock: a rank that waits until another one takes them still takes those of others.
 
 use super::peer::Peer;
-use super::rank_event::{RankEvent, Seated};
+use super::rank_event::RankEvent;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -84,13 +84,7 @@ impl Drop for Link {
 
 /// Tells a rank that others cannot go on, and why, before there is a link.
 pub(crate) fn tell_failure(stream: &mut TcpStream, peer: &Peer) {
-    let fail = RankEvent::Fail {
-        seat: Seated {
-            group: 0, // all ranks
-            rank: peer.rank,
-        },
-        peer: peer.clone(),
-    };
+    let fail = RankEvent::fail(0, peer); // the group of all ranks
     // If the rank has ended meanwhile, nobody needs to know.
     let _ = stream.write_all(&framed(&fail.encode()));
 }

@@ -137,11 +137,7 @@ impl World {
     /// Ends all meetings of a group, and tells the other processes of that, once [`World::flush`] is called.
     fn break_group(&self, state: &mut State, group: u64, peer: &Peer) {
         if state.break_group(group, peer) {
-            let rank = peer.rank;
-            self.tell(|| RankEvent::Fail {
-                seat: Seated { group, rank },
-                peer: peer.clone(),
-            });
+            self.tell(|| RankEvent::fail(group, peer));
         }
     }
 

@@ -38,6 +38,14 @@ pub(crate) enum RankEvent {
 }
 
 impl RankEvent {
+    /// The event that a group cannot be used any more because of a rank.
+    pub(crate) fn fail(group: u64, peer: &Peer) -> Self {
+        Self::Fail {
+            seat: Seated { group, rank: peer.rank },
+            peer: peer.clone(),
+        }
+    }
+
     /// The event as bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let (tag, seat) = match self {

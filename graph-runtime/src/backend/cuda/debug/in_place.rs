@@ -60,9 +60,7 @@ impl Steps<'_> {
             .collect();
         let lead_in = self.lead_in(stamps, &copies, (draft, program, first))?;
         let api = self.parts.cuda.api();
-        let mut piece = Piece::empty(api);
-        // SAFETY: the driver is initialised.
-        piece.graph = unsafe { api.create() }.map_err(at_first)?;
+        let mut piece = Piece::create(api).map_err(at_first)?;
         let mut handles: HashMap<usize, CUgraphNode> = HashMap::new();
         for node in nodes {
             let [mut after, mut early] = [Vec::new(), Vec::new()];
@@ -94,9 +92,8 @@ impl Steps<'_> {
             device_launch: false,
             ..self.parts.options
         };
-        // SAFETY: the graph was made above.
-        let exec = unsafe { api.instantiate(piece.graph, attribute::flags(program, options)) };
-        piece.exec = exec.map_err(|failed| at_first(failed.error))?;
+        let instantiated = piece.instantiate(attribute::flags(program, options));
+        instantiated.map_err(at_first)?;
         Ok(Measured {
             lead_in: Some(lead_in),
             graph: piece,

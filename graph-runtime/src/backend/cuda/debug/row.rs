@@ -59,7 +59,7 @@ pub(super) struct Form {
     runs: bool,
 }
 
-/// What the graphs are of that a clock keeps.
+/// The nodes that graphs of a clock are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     /// A row, by its first node.
@@ -373,10 +373,7 @@ impl Steps<'_> {
         (draft, program, node): (&Draft, &Program, usize),
     ) -> Result<Piece, Failure> {
         let at_node = |error: CudaError| (node, error);
-        let api = self.parts.cuda.api();
-        let mut piece = Piece::empty(api);
-        // SAFETY: the driver is initialised.
-        piece.graph = unsafe { api.create() }.map_err(at_node)?;
+        let mut piece = Piece::create(self.parts.cuda.api()).map_err(at_node)?;
         let mut last = Vec::new();
         for &copy in copies {
             if let Some(single) = Single::of(&program.ops[copy]) {
@@ -390,9 +387,7 @@ impl Steps<'_> {
         let busy = unsafe { delay::add_delay(cuda, piece.graph, &last, kernels, LEAD_IN) }.map_err(at_node)?;
         // SAFETY: as above, and so does the memory.
         unsafe { delay::add_stamp(cuda, piece.graph, Some(busy), kernels, stamps.stamp(0, false)) }.map_err(at_node)?;
-        // SAFETY: the graph was made above.
-        let exec = unsafe { api.instantiate(piece.graph, 0) };
-        piece.exec = exec.map_err(|failed| at_node(failed.error))?;
+        piece.instantiate(0).map_err(at_node)?;
         Ok(piece)
     }
 
@@ -401,10 +396,7 @@ impl Steps<'_> {
         let first = row.groups[0].nodes[0];
         let at_first = |error: CudaError| (first, error);
         self.parts.cuda.bind().map_err(at_first)?;
-        let api = self.parts.cuda.api();
-        let mut piece = Piece::empty(api);
-        // SAFETY: the driver is initialised.
-        piece.graph = unsafe { api.create() }.map_err(at_first)?;
+        let mut piece = Piece::create(self.parts.cuda.api()).map_err(at_first)?;
         let graph = piece.graph;
         let stamp = |steps: &Self, after: Option<CUgraphNode>, index: usize, waits: bool| {
             let (cuda, kernels) = (&steps.parts.cuda, &steps.parts.kernels);
@@ -445,9 +437,7 @@ impl Steps<'_> {
                 }
             }
         }
-        // SAFETY: the graph was made above.
-        let exec = unsafe { api.instantiate(piece.graph, 0) };
-        piece.exec = exec.map_err(|failed| at_first(failed.error))?;
+        piece.instantiate(0).map_err(at_first)?;
         Ok(piece)
     }
 
@@ -490,15 +480,11 @@ impl Steps<'_> {
     /// Keeps the GPU busy until its clock is as fast as it gets. The built-in kernels are loaded, and the context is
     /// current.
     fn warm_up(&mut self) -> Result<(), CudaError> {
-        let api = self.parts.cuda.api();
-        let mut piece = Piece::empty(api);
-        // SAFETY: the driver is initialised.
-        piece.graph = unsafe { api.create() }?;
+        let mut piece = Piece::create(self.parts.cuda.api())?;
         let (cuda, kernels) = (&self.parts.cuda, &self.parts.kernels);
         // SAFETY: the graph was just made, and the kernels outlive the piece (fact 2).
         unsafe { delay::add_delay(cuda, piece.graph, &[], kernels, WARM_UP) }?;
-        // SAFETY: as above.
-        piece.exec = unsafe { api.instantiate(piece.graph, 0) }.map_err(|failed| failed.error)?;
+        piece.instantiate(0)?;
         let ran = self.launch_row([piece.exec]);
         if self.state.over {
             std::mem::forget(piece); // it may still run
@@ -510,10 +496,7 @@ impl Steps<'_> {
     /// median. The built-in kernels are loaded, and the context is current.
     pub(super) fn stamp_overhead(&mut self, stamps: &Stamps, waits: bool) -> Result<u64, CudaError> {
         self.warm_up()?;
-        let api = self.parts.cuda.api();
-        let mut piece = Piece::empty(api);
-        // SAFETY: the driver is initialised.
-        piece.graph = unsafe { api.create() }?;
+        let mut piece = Piece::create(self.parts.cuda.api())?;
         let mut last: Option<CUgraphNode> = None;
         for index in 0..CHAIN {
             let (cuda, kernels) = (&self.parts.cuda, &self.parts.kernels);
@@ -521,8 +504,7 @@ impl Steps<'_> {
             // SAFETY: the graph was just made, and so was the node; kernels and memory outlive the piece (fact 2).
             last = Some(unsafe { delay::add_stamp(cuda, piece.graph, last, kernels, stamp) }?);
         }
-        // SAFETY: as above.
-        piece.exec = unsafe { api.instantiate(piece.graph, 0) }.map_err(|failed| failed.error)?;
+        piece.instantiate(0)?;
         let mut steps = Vec::new();
         for _ in 0..LAUNCHES {
             if let Err(error) = self.launch_row([piece.exec]) {

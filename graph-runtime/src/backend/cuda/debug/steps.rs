@@ -293,17 +293,13 @@ impl Steps<'_> {
     /// launches.
     fn chain_time(&self, timer: &Timer, kernels: u64) -> Result<u64, CudaError> {
         const LAUNCHES: usize = 21;
-        let api = self.parts.cuda.api();
-        let mut piece = Piece::empty(api);
-        // SAFETY: the driver is initialised.
-        piece.graph = unsafe { api.create() }?;
+        let mut piece = Piece::create(self.parts.cuda.api())?;
         let mut last = Vec::new();
         for _ in 0..kernels {
             // SAFETY: the graph was just made, and so was the node; the kernels of `parts` outlive the piece (fact 2).
             last = vec![unsafe { delay::add_empty(&self.parts.cuda, piece.graph, &last, &self.parts.kernels) }?];
         }
-        // SAFETY: as above.
-        piece.exec = unsafe { api.instantiate(piece.graph, 0) }.map_err(|failed| failed.error)?;
+        piece.instantiate(0)?;
         let mut times = [0; LAUNCHES];
         for time in &mut times {
             // SAFETY: it was just instantiated in this context, and uses nothing but a kernel of `parts`.
@@ -361,6 +357,22 @@ impl Piece {
             graph: ptr::null_mut(),
             exec: ptr::null_mut(),
         }
+    }
+
+    /// A piece with an empty graph.
+    pub(super) fn create(api: GraphApi) -> Result<Self, CudaError> {
+        let mut piece = Self::empty(api);
+        // SAFETY: the driver is initialised.
+        piece.graph = unsafe { api.create() }?;
+        Ok(piece)
+    }
+
+    /// Instantiates the graph of [`Piece::create`], with these flags of CUDA's. The context is current.
+    pub(super) fn instantiate(&mut self, flags: u64) -> Result<(), CudaError> {
+        // SAFETY: the graph was made for `self`, which destroys it.
+        let exec = unsafe { self.api.instantiate(self.graph, flags) };
+        self.exec = exec.map_err(|failed| failed.error)?;
+        Ok(())
     }
 }
 
